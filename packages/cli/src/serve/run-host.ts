@@ -336,7 +336,7 @@ async function listen(
   }
 }
 
-/** Loaded only where it is wanted: its libraries take a tenth of a second and some megabytes. */
+/** Loaded only where it is wanted: its libraries take a tenth of a second and a few megabytes. */
 async function startGrpc(
   app: ReturnType<typeof createApp>,
   { grpcPort: port, host }: ServeSettings,

@@ -45,6 +45,7 @@ const ROWS = METHODS.map((operationId) => {
   };
 });
 
+const POLL = /^\/v1\/runs\/([^/:]+)\/events\/poll$/;
 const TIMEOUT_MS = 30_000;
 
 /** Asks over gRPC what there is a method for, and answers as HTTP does. */
@@ -58,8 +59,8 @@ export const GRPC_TRANSPORT: TransportUnderTest = {
 
     const call: FixtureHost['call'] = async (method, path, body = {}, headers = {}) => {
       const [plain = '', query = ''] = path.split('?', 2);
-      if (plain === `${ENDPOINTS.pollRunEvents.path}`.replace('{runId}', plain.split('/')[3] ?? ''))
-        return { status: 200, headers: new Headers(), json: await poll(plain.split('/')[3] ?? '') };
+      const polled = POLL.exec(plain)?.[1];
+      if (polled !== undefined) return { status: 200, headers: new Headers(), json: await poll(polled) };
       const row = ROWS.find((each) => each.method === method && each.pattern.test(plain));
       if (row === undefined) return overHttp(method, path, body, headers);
       const [, ...values] = row.pattern.exec(plain) ?? [];

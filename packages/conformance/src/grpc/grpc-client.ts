@@ -1,4 +1,4 @@
-import { Client, credentials, Metadata, type ServiceError, type StatusObject } from '@grpc/grpc-js';
+import { Client, credentials, Metadata, type StatusObject } from '@grpc/grpc-js';
 import { GRPC_SERVICE, type Json, type JsonObject } from '@weft/protocol';
 import { createTrace, type ShownRequest, type Trace } from '../suite/trace.ts';
 import { readEnvelope } from './envelope.ts';
@@ -112,7 +112,7 @@ export function createGrpcClient({
         if (frames.length >= MAX_FRAMES || options.enough?.(frames) === true) call.cancel();
       });
       // Its status comes as well.
-      call.on('error', (_: ServiceError) => undefined);
+      call.on('error', () => undefined);
       call.on('metadata', (first: Metadata) => {
         metadata = first;
       });

@@ -34,7 +34,7 @@ function createMessages(): JsonMessages {
     },
     decode(message, bytes) {
       const type = root.lookupType(message);
-      return toDocument(type, type.toObject(type.decode(bytes), { longs: Number }) as JsonObject);
+      return toDocument(type, type.toObject(type.decode(bytes), { longs: Number }));
     },
     method(name) {
       const { resolvedRequestType, resolvedResponseType } = service.methods[name] ?? {};

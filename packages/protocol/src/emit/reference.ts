@@ -119,7 +119,7 @@ function documentsPage(): string {
       'Protocol Buffers 3',
       'openwop.proto',
       pathOf('getProto'),
-      'The gRPC service: a method per operation, a message per document.',
+      'The gRPC service: a method per operation, a message per document. Where it is served: [gRPC](../guide/grpc.md).',
     ],
   ].map(([title, name, path, holds]) => [`[${title}](${FILES}/${name})`, code(path ?? ''), holds ?? '']);
   const schemas = SCHEMA_NAMES.map((name) => [

@@ -118,7 +118,7 @@ function requestFields(method: GrpcMethod, described: Route): readonly RequestFi
 
 function bodyFields({ request }: Route): readonly RequestField[] {
   if (request === undefined) return [];
-  const { properties, required } = membersOf(request.schema as Members);
+  const { properties, required } = membersOf(request.schema);
   return Object.entries(properties).map(([name, schema]) => {
     return { field: snakeCase(name), place: 'body', name, schema, isRequired: required.has(name) };
   });

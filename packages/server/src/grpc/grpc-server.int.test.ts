@@ -39,17 +39,13 @@ describe('what is read over gRPC is what is read over HTTP', () => {
     const { code, document } = await at.rpc('GetCapabilities', {}, { key: null });
 
     expect(code).toBe(OK);
-    expect(withoutDefaults(document as never)).toEqual(
-      withoutDefaults(await overHttp('/.well-known/openwop')),
-    );
+    expect(withoutDefaults(document)).toEqual(withoutDefaults(await overHttp('/.well-known/openwop')));
   });
 
   it('of a workflow', async () => {
     const { document } = await at.rpc('GetWorkflow', { workflow_id: 'steps' });
 
-    expect(withoutDefaults(document as never)).toEqual(
-      withoutDefaults(await overHttp('/v1/workflows/steps')),
-    );
+    expect(withoutDefaults(document)).toEqual(withoutDefaults(await overHttp('/v1/workflows/steps')));
   });
 
   it('of a run, with members that only this host has', async () => {
@@ -62,9 +58,10 @@ describe('what is read over gRPC is what is read over HTTP', () => {
     expect(document['interrupt']?.['callbackUrl']).toBe(
       reachedAt((snapshot['interrupt'] as JsonObject)['callbackUrl']),
     );
-    for (const each of [snapshot, document as unknown as JsonObject])
-      delete (each['interrupt'] as JsonObject)['callbackUrl'];
-    expect(withoutDefaults(document as never)).toEqual(withoutDefaults(snapshot));
+    const documents: unknown = [snapshot, document];
+    for (const each of documents as { interrupt: { callbackUrl?: unknown } }[])
+      delete each.interrupt.callbackUrl;
+    expect(withoutDefaults(document)).toEqual(withoutDefaults(snapshot));
   });
 
   it('of a diff, equal runs included', async () => {
@@ -73,7 +70,7 @@ describe('what is read over gRPC is what is read over HTTP', () => {
     const different = await at.rpc('DiffRun', { run_id: a, against: b });
     const equal = await at.rpc('DiffRun', { run_id: a, against: a });
 
-    expect(withoutDefaults(different.document as never)).toEqual(
+    expect(withoutDefaults(different.document)).toEqual(
       withoutDefaults(await overHttp(`/v1/runs/${a}:diff?against=${b}`)),
     );
     expect(equal.document).not.toHaveProperty('divergedAtSeq');
@@ -81,14 +78,15 @@ describe('what is read over gRPC is what is read over HTTP', () => {
 
   it('of a bundle, whole or in part', async () => {
     const runId = await reached('produces', 'completed');
-    const without = ({ generatedAt: _, weft: __, ...bundle }: JsonObject) => withoutDefaults(bundle);
+    const without = (document: unknown) => {
+      const { generatedAt: _at, weft: _digest, ...bundle } = document as JsonObject;
+      return withoutDefaults(bundle);
+    };
 
     const whole = await at.rpc('GetDebugBundle', { run_id: runId });
     const part = await at.rpc('GetDebugBundle', { run_id: runId, max_events: 2 });
 
-    expect(without(whole.document as never)).toEqual(
-      without(await overHttp(`/v1/runs/${runId}/debug-bundle`)),
-    );
+    expect(without(whole.document)).toEqual(without(await overHttp(`/v1/runs/${runId}/debug-bundle`)));
     expect(part.document).toMatchObject({ truncated: true });
     expect(part.document['events']).toHaveLength(2);
   });
@@ -118,9 +116,7 @@ describe('what is read over gRPC is what is read over HTTP', () => {
 
     const { document } = await at.rpc('InspectInterruptByToken', { token }, { key: null });
 
-    expect(withoutDefaults(document as never)).toEqual(
-      withoutDefaults(await overHttp(`/v1/interrupts/${token}`)),
-    );
+    expect(withoutDefaults(document)).toEqual(withoutDefaults(await overHttp(`/v1/interrupts/${token}`)));
   });
 });
 

@@ -1,17 +1,20 @@
-import { Metadata, type StatusObject } from '@grpc/grpc-js';
+import { Metadata, status } from '@grpc/grpc-js';
 import {
   type EnvelopedError,
   ENVELOPE_TYPE,
   type ErrorCode,
   type ErrorEnvelope,
   ERRORS,
-  GRPC_STATUS,
   grpcStatusOf,
 } from '@weft/protocol';
 import protobuf from 'protobufjs/minimal.js';
 
 /** What a call ends with when it fails. */
-export type FailedStatus = Pick<StatusObject, 'code' | 'details'> & { readonly metadata: Metadata };
+export interface FailedStatus {
+  readonly code: status;
+  readonly details: string;
+  readonly metadata: Metadata;
+}
 
 /** Where gRPC has details of a status: a google.rpc.Status, in the trailers. */
 export const DETAILS_KEY = 'grpc-status-details-bin';
@@ -21,7 +24,7 @@ const MAX_ENVELOPE_BYTES = 4_096;
 const MAX_MESSAGE_CHARS = 1_024;
 
 export function statusOf({ body, retryAfter }: Pick<EnvelopedError, 'body' | 'retryAfter'>): FailedStatus {
-  const code = GRPC_STATUS[grpcStatusOf(codeOf(body))];
+  const code = status[grpcStatusOf(codeOf(body))];
   const details = body.message.slice(0, MAX_MESSAGE_CHARS).toWellFormed();
   const metadata = new Metadata();
   metadata.set(DETAILS_KEY, rpcStatus(code, details, envelopeBytes(body)));

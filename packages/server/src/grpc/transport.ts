@@ -79,7 +79,10 @@ function enveloped(status: Status, maxMessageBytes: number): Status {
 }
 
 /** In our words, what the library refuses by itself: messages that are too long, and bytes that are no frames of messages. */
-function meant({ code, details }: Status, limit: number): HostError {
+function meant(
+  { code, details }: { readonly code: number; readonly details?: string },
+  limit: number,
+): HostError {
   switch (code) {
     case GRPC_STATUS.RESOURCE_EXHAUSTED:
       return new HostError('payload_too_large', `The message is larger than ${limit} bytes.`, {

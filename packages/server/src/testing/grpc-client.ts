@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import {
   type ChannelOptions,
-  Client,
+  type Client,
   credentials,
   type ClientReadableStream,
   makeGenericClientConstructor,
@@ -102,8 +102,8 @@ export function connectGrpc(address: string, key: string, options: ChannelOption
           })
           .on('status', ({ code, details, metadata: trailers }) => {
             const envelope = failure === null ? undefined : envelopeOf(trailers);
-            const document = documentOf(answer) as unknown as Loose;
-            resolve({ code, details, metadata, trailers, document, envelope });
+            const document: unknown = documentOf(answer);
+            resolve({ code, details, metadata, trailers, document: document as Loose, envelope });
           });
       });
     },
@@ -132,9 +132,10 @@ const { root } = protobuf.parse(
 export function envelopeOf(trailers: Metadata): Loose | undefined {
   const [bytes] = trailers.get('grpc-status-details-bin');
   if (!Buffer.isBuffer(bytes)) return undefined;
-  const status = root.lookupType('Status').decode(bytes) as unknown as {
+  const decoded: unknown = root.lookupType('Status').decode(bytes);
+  const { details } = decoded as {
     readonly details: readonly { readonly type_url: string; readonly value: Uint8Array }[];
   };
-  const detail = status.details.find(({ type_url: type }) => type === 'openwop.dev/spec/v1/ErrorEnvelope');
+  const detail = details.find(({ type_url: type }) => type === 'openwop.dev/spec/v1/ErrorEnvelope');
   return detail && (JSON.parse(Buffer.from(detail.value).toString()) as Loose);
 }

@@ -68,7 +68,8 @@ function camelCase(name: string): string {
 }
 
 /** Without what a message does not tell apart from nothing: empty lists, and the defaults of scalars. */
-export function withoutDefaults(json: Json): Json {
+export function withoutDefaults(document: unknown): Json {
+  const json = document as Json;
   if (Array.isArray(json)) return json.map(withoutDefaults);
   if (!isJsonObject(json)) return json;
   return Object.fromEntries(

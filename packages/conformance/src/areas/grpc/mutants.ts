@@ -120,7 +120,7 @@ const ROWS: readonly Row[] = [
     breaks: 'a stream begins anew whatever last_sequence says',
     caughtBy: ['grpc/resumed'],
     says: /begins with the event after it/,
-    grpc: { method: 'StreamRunEvents', request: ({ lastSequence: _, ...request }) => request },
+    grpc: { method: 'StreamRunEvents', request: ({ lastSequence: _seen, ...request }) => request },
   },
   {
     id: 'grpc/unset-means-zero',

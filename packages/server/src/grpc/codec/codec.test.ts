@@ -39,7 +39,7 @@ const encode = (shape: MessageShape, document: Document, maxBytes = 1 << 24) =>
 
 function read(name: string, bytes: Uint8Array): Json {
   const type = root.lookupType(`openwop.v1.${name}`);
-  return documentOf(type.toObject(type.decode(bytes), { longs: Number, bytes: Buffer }) as JsonObject);
+  return documentOf(type.toObject(type.decode(bytes), { longs: Number, bytes: Buffer }));
 }
 
 function bytesOf(name: string, message: object): Uint8Array {
