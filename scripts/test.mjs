@@ -2,6 +2,7 @@
  * `npm test`: makes the clone ready (process tests start the built CLI), then runs every test, and on newer versions of Node
  * those that depend on it most. With arguments, which go to vitest, only what they select, on this Node.
  */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,12 +23,17 @@ const folder = mkdtempSync(join(tmpdir(), 'weft-test-counts-'));
 const counts = join(folder, 'counts');
 writeFileSync(counts, '');
 const given = process.argv.slice(2);
-const notRun = hasBrowser() ? [] : ['the SDK in a browser'];
+const notRun = [];
+if (!hasBrowser()) notRun.push('the SDK in a browser, for which npm has no binary on this platform');
+if (spawnSync('python3', ['--version']).status !== 0)
+  notRun.push('the worker in Python, because there is no python3');
 let code = await vitest(process.execPath, given);
 if (given.length === 0) {
   for (const { version, path } of newerNodes()) {
     if (path === undefined)
-      notRun.push(`${ON_NEWER_NODES.map(({ name }) => name).join(', ')} and the tarballs on Node ${version}`);
+      notRun.push(
+        `${ON_NEWER_NODES.map(({ name }) => name).join(', ')} and the tarballs on Node ${version}, for which npm has no binary on this platform`,
+      );
     else
       for (const { name, args } of ON_NEWER_NODES) {
         process.stdout.write(`\n${name} on Node ${version}\n`);
@@ -35,8 +41,7 @@ if (given.length === 0) {
       }
   }
 }
-for (const what of notRun)
-  process.stdout.write(`not run: ${what}, for which npm has no binary on this platform\n`);
+for (const what of notRun) process.stdout.write(`not run: ${what}\n`);
 const { passed, failed, skipped, extra } = total();
 rmSync(folder, { recursive: true });
 process.stdout.write(

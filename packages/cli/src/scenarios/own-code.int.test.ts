@@ -188,6 +188,24 @@ describe('in development', () => {
   });
 });
 
+describe('in development, code from elsewhere', () => {
+  it('is watched, too', async () => {
+    const other = '../lib/word.ts';
+    await beside(
+      {
+        [other]: "export const word = 'old';",
+        'echo.ts': `import { word } from '${other}';\n${nodeFile('test.echo', '    return { value: word };')}`,
+      },
+      { flags: ['--dev'] },
+    );
+
+    await project.write('lib/word.ts', "export const word = 'new';");
+    await project.until(() => project.host.output().includes('nodes: reloaded'));
+
+    expect(await project.ended(await project.run('test.echo'))).toMatchObject({ outputs: { value: 'new' } });
+  });
+});
+
 describe('workers', () => {
   it('that are killed lose their task to another one, under the same invocation and attempt', async () => {
     await apart({ 'slow.ts': SLOW });

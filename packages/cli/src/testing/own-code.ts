@@ -14,6 +14,7 @@ const PATIENCE_MS = 40_000;
 export interface Project {
   readonly folder: string;
   readonly client: Client;
+  readonly key: string;
   readonly host: HostProcess;
   /** What the functions have noted, a line each (NOTE below). */
   notes(): Promise<string[]>;
@@ -95,6 +96,7 @@ export async function startProject({
   const project: Project = {
     folder,
     client,
+    key: KEY,
     get host() {
       return host;
     },

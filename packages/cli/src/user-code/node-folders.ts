@@ -15,6 +15,8 @@ export interface NodeFolders {
   readonly nodes: readonly FoundNode[];
   /** Files that define nothing, such as helpers. */
   readonly warnings: readonly string[];
+  /** All that the modules were made of, in the folders and elsewhere. */
+  readonly files: readonly string[];
 }
 
 const SOURCE = /\.(ts|mts|js|mjs)$/;
@@ -27,9 +29,11 @@ const NO_SOURCE = /\.d\.m?ts$|\.test\.m?[jt]s$|\.spec\.m?[jt]s$/;
 export async function loadNodeFolders(folders: readonly string[], cwd: string): Promise<NodeFolders> {
   const nodes: FoundNode[] = [];
   const warnings: string[] = [];
+  const used = new Set<string>();
   for (const folder of folders) {
     for (const file of await sourceFilesIn(folder)) {
-      const { exports } = await loadModule(file);
+      const { exports, files } = await loadModule(file);
+      for (const each of files) used.add(each);
       // A definition may be exported under two names.
       const found = new Set(Object.values(exports).filter(isNodeDefinition));
       if (found.size === 0)
@@ -40,7 +44,7 @@ export async function loadNodeFolders(folders: readonly string[], cwd: string): 
     }
   }
   refuseTwice(nodes, cwd);
-  return { nodes, warnings };
+  return { nodes, warnings, files: [...used] };
 }
 
 /** The sources directly in a folder; tests and declarations aside. */

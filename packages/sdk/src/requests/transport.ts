@@ -107,7 +107,7 @@ export function createTransport(options: ClientOptions): Transport {
       return await read(response);
     } catch (cause) {
       given?.throwIfAborted(); // leaving on purpose is no connection problem
-      if (timeout.signal.aborted) throw new ConnectionError(origin, timeout.problem, { cause });
+      if (timeout.signal?.aborted === true) throw new ConnectionError(origin, timeout.problem, { cause });
       // Neither is what a fetch of the caller's own refuses to send.
       if (cause instanceof ApiError || cause instanceof ConnectionError) throw cause;
       throw new ConnectionError(origin, problemOf(cause), { cause });
@@ -130,17 +130,18 @@ export function createTransport(options: ClientOptions): Transport {
 }
 
 interface Timeout {
-  readonly signal: AbortSignal;
+  /** Absent: there is no limit. */
+  readonly signal?: AbortSignal;
   readonly problem: string;
   clear(): void;
 }
 
+const NO_TIMEOUT: Timeout = { problem: '', clear: () => undefined };
+
 function startTimeout(ms: number, heldMs = 0): Timeout {
+  if (ms === Infinity) return NO_TIMEOUT;
   const controller = new AbortController();
-  const timer =
-    ms === Infinity
-      ? undefined
-      : setTimeout(() => controller.abort(), Math.min(ms + heldMs, LONGEST_TIMER_MS));
+  const timer = setTimeout(() => controller.abort(), Math.min(ms + heldMs, LONGEST_TIMER_MS));
   return {
     signal: controller.signal,
     problem: `No complete answer came within ${(ms + heldMs) / 1000} s`,

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import type { Caller, Host, Log } from '@weft/engine';
 import { unusable } from '../../exit-code.ts';
-import { visibleText } from '../../output/terminal-text.ts';
 import type { ServeSettings } from '../settings/settings.ts';
-import { startNodeProcesses } from './node-processes.ts';
+import { startNodeProcesses, visibleLines } from './node-processes.ts';
 import { makeNodesKey } from './nodes-key.ts';
 import type { ServedNode } from './process-messages.ts';
 
@@ -50,8 +49,4 @@ export async function startHostNodes(
     log('error', {}, `nodes: not loaded; save a file to try again.\n${visibleLines(message)}`);
     return { served: [], stop };
   }
-}
-
-function visibleLines(text: string): string {
-  return text.split('\n').map(visibleText).join('\n');
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type {
   FromNodeProcess,
+  Loaded,
   ServedNode,
   Assignment,
   Standstill,
@@ -36,7 +37,7 @@ export interface NodeProcessOptions {
   /** A process that says nothing for so long is killed, even its watchdog being frozen. */
   readonly silenceMs: number;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
-  readonly onWarnings: (warnings: readonly string[]) => void;
+  readonly onLoaded: (loaded: Loaded) => void;
 }
 
 const ENTRY = new URL('./child/node-process-entry.js', import.meta.url);
@@ -68,7 +69,7 @@ export function startNodeProcess(options: NodeProcessOptions): NodeProcess {
     silence.heard();
     switch (message.kind) {
       case 'loaded':
-        options.onWarnings(message.warnings);
+        options.onLoaded(message);
         if (message.nodes.length === 0) settle?.resolve([]);
         return;
       case 'serving':

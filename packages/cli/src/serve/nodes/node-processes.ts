@@ -63,8 +63,9 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
       silenceMs: options.stuckMs + MORE_SILENCE_MS,
       onLine: (stream, line) =>
         log(stream === 'stdout' ? 'info' : 'warn', { process: child.pid }, `nodes: ${visibleText(line)}`),
-      onWarnings(warnings) {
+      onLoaded({ warnings, files }) {
         for (const warning of warnings) log('warn', {}, `nodes: ${visibleText(warning)}`);
+        watching?.follow(files);
       },
     });
     all.add(child);
@@ -159,7 +160,7 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
       next = undefined;
       for (const typeId of before) alone.add(typeId);
       child.kill();
-      log('error', {}, `nodes: not reloaded; the code before stays.\n${messageOf(error)}`);
+      log('error', {}, `nodes: not reloaded; the code before stays.\n${visibleLines(messageOf(error))}`);
     } finally {
       prepareSpare();
     }
@@ -203,6 +204,10 @@ export function namesOf(nodes: readonly ServedNode[]): string {
   return nodes.length === 0
     ? 'nothing'
     : nodes.map(({ typeId, version }) => `${typeId}@${version}`).join(', ');
+}
+
+export function visibleLines(text: string): string {
+  return text.split('\n').map(visibleText).join('\n');
 }
 
 function messageOf(error: unknown): string {

@@ -27,9 +27,15 @@ export interface ServedNode {
   readonly file: string;
 }
 
+export interface Loaded {
+  readonly warnings: readonly string[];
+  /** The files that its code was made of. */
+  readonly files: readonly string[];
+}
+
 export type FromNodeProcess =
   /** Its code is loaded; no types: there is nothing for it to do. */
-  | { readonly kind: 'loaded'; readonly nodes: readonly ServedNode[]; readonly warnings: readonly string[] }
+  | ({ readonly kind: 'loaded'; readonly nodes: readonly ServedNode[] } & Loaded)
   /** The host has accepted its types. */
   | { readonly kind: 'serving'; readonly workerId: string; readonly nodes: readonly ServedNode[] }
   /** Its code cannot be loaded, or its types were refused. */

@@ -33,12 +33,12 @@ async function serve(assignment: Assignment): Promise<void> {
   const { url, key, folders, cwd, share, concurrency, dev, graceMs } = assignment;
   const around = followTypes(followTasks(), (types) => tell({ kind: 'busy', types }));
   watchMainThread(assignment.stuckMs);
-  const { nodes: all, warnings } = await loadNodeFolders(folders, cwd);
+  const { nodes: all, warnings, files } = await loadNodeFolders(folders, cwd);
   const nodes = all.filter(({ definition }) => isOfShare(share, definition.typeId));
   const served = nodes.map(
     ({ definition: { typeId, version }, file }): ServedNode => ({ typeId, version, file }),
   );
-  tell({ kind: 'loaded', nodes: served, warnings: share.only === undefined ? warnings : [] });
+  tell({ kind: 'loaded', nodes: served, warnings: share.only === undefined ? warnings : [], files });
   if (nodes.length === 0) return;
   worker = serveNodes(
     nodes.map(({ definition }) => definition),
