@@ -13,8 +13,9 @@ export const nodeTypeRoutes: Routes = (serve, { host }) => {
   });
 
   serve('mapNodeType', async (request, reply) => {
+    const typeId = pathParam(request, 'typeId');
     const { version, to } = parseMapping(request.body);
-    await host.nodeTypes.map(callerOf(request), pathParam(request, 'typeId'), version, to);
+    await host.nodeTypes.map(callerOf(request), typeId, version, to);
     return reply.code(204).send();
   });
 };
