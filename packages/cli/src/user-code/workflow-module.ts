@@ -36,9 +36,8 @@ export async function loadWorkflows(file: string): Promise<WorkflowModule> {
 }
 
 function asDefinition(value: unknown): JsonObject | undefined {
-  const isOne =
-    isJsonObject(value as Json) &&
-    Array.isArray((value as JsonObject)['nodes']) &&
-    typeof (value as JsonObject)['id'] === 'string';
-  return isOne ? (value as JsonObject) : undefined;
+  const made = value as Json;
+  return isJsonObject(made) && Array.isArray(made['nodes']) && typeof made['id'] === 'string'
+    ? made
+    : undefined;
 }

@@ -24,6 +24,8 @@ export function renderTypedNodes(unsorted: readonly NodeType[]): string {
   ].join('\n');
 }
 
+const NOTHING = 'Record<string, never>';
+
 function memberOf({ typeId, summary, config }: NodeType): string {
   const { inputs = {}, outputs = {} } = NODE_DOCS[typeId] ?? {};
   return [
@@ -38,12 +40,13 @@ function memberOf({ typeId, summary, config }: NodeType): string {
 
 function configType(config: NodeType['config']): string {
   const { properties = {} } = config as { readonly properties?: object };
-  return Object.keys(properties).length === 0 ? 'Record<never, never>' : renderType(config, '    ');
+  return Object.keys(properties).length === 0 ? NOTHING : renderType(config, '    ');
 }
 
 function portsType(ports: Readonly<Record<string, string>>, mark: '' | '?'): string {
   const names = Object.entries(ports);
-  if (names.length === 0) return 'Record<never, never>';
+  // Of an object nothing is known that could be read; a record of nothing refuses what is given.
+  if (names.length === 0) return mark === '' ? 'object' : NOTHING;
   const members = names.map(([name, meaning]) =>
     name === '*'
       ? `      /** Any other: ${meaning} */\n      [port: string]: Json | undefined;`

@@ -328,5 +328,4 @@ export type WorkflowVariable = Static<typeof WorkflowVariableSchema>;
 export type WorkflowMetadata = Static<typeof WorkflowMetadataSchema>;
 export type WorkflowSettings = Static<typeof WorkflowSettingsSchema>;
 export type WorkflowDefinition = Static<typeof WorkflowDefinitionSchema>;
-export type WorkflowSource = Static<typeof WorkflowSourceSchema>;
 export type AgentRef = Static<typeof AgentRefSchema>;

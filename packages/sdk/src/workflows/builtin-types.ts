@@ -100,7 +100,7 @@ export interface BuiltinNodeTypes {
       contextType?: string;
       timeoutMs?: number;
     };
-    inputs: Record<never, never>;
+    inputs: Record<string, never>;
     outputs: {
       /** the answer as one object */
       output: Json;
@@ -143,7 +143,7 @@ export interface BuiltinNodeTypes {
       timeoutMs?: number;
       mockAutoResume?: boolean;
     };
-    inputs: Record<never, never>;
+    inputs: Record<string, never>;
     outputs: {
       /** its id */
       conversationId: Json;
@@ -186,7 +186,7 @@ export interface BuiltinNodeTypes {
       perWorkerInputMappings?: Record<string, Record<string, string>>;
       perWorkerOutputMappings?: Record<string, Record<string, string>>;
     };
-    inputs: Record<never, never>;
+    inputs: Record<string, never>;
     outputs: {
       /** of `terminate`: the decision */
       decision: Json;
@@ -202,7 +202,7 @@ export interface BuiltinNodeTypes {
   };
   /** Ends a workflow: its inputs become its outputs, and what arrives on port input is also on port output. */
   'core.end': {
-    config: Record<never, never>;
+    config: Record<string, never>;
     inputs: {
       /** the result */
       input?: Json;
@@ -223,8 +223,8 @@ export interface BuiltinNodeTypes {
       message?: string;
       retryable?: boolean;
     };
-    inputs: Record<never, never>;
-    outputs: Record<never, never>;
+    inputs: Record<string, never>;
+    outputs: object;
   };
   /** Outputs the value of a workflow variable, or config.default when it is not set. */
   'core.getVariable': {
@@ -232,7 +232,7 @@ export interface BuiltinNodeTypes {
       name: string;
       default?: Json;
     };
-    inputs: Record<never, never>;
+    inputs: Record<string, never>;
     outputs: {
       /** the value */
       output: Json;
@@ -280,7 +280,7 @@ export interface BuiltinNodeTypes {
   };
   /** Echoes each input port on the output port of the same name. */
   'core.identity': {
-    config: Record<never, never>;
+    config: Record<string, never>;
     inputs: {
       /** Any other: anything */
       [port: string]: Json | undefined;
@@ -298,7 +298,7 @@ export interface BuiltinNodeTypes {
       resumeSchema?: JsonObject;
       timeoutMs?: number;
     };
-    inputs: Record<never, never>;
+    inputs: Record<string, never>;
     outputs: {
       /** the answer as one object */
       output: Json;
@@ -325,7 +325,7 @@ export interface BuiltinNodeTypes {
   };
   /** Joins branches: each input port is an output port, and port output holds all of them as one object. */
   'core.merge': {
-    config: Record<never, never>;
+    config: Record<string, never>;
     inputs: {
       /** Any other: one port per branch, named by `targetInput` of its edge */
       [port: string]: Json | undefined;
@@ -339,9 +339,9 @@ export interface BuiltinNodeTypes {
   };
   /** Does nothing and has no outputs. */
   'core.noop': {
-    config: Record<never, never>;
-    inputs: Record<never, never>;
-    outputs: Record<never, never>;
+    config: Record<string, never>;
+    inputs: Record<string, never>;
+    outputs: object;
   };
   /** Decides, each time it is entered, which workers run next, whether to ask somebody, or that the work is done. */
   'core.orchestrator.supervisor': {
@@ -410,7 +410,7 @@ export interface BuiltinNodeTypes {
   };
   /** Copies its input to every outgoing edge, so that the branches behind it run side by side. */
   'core.parallel': {
-    config: Record<never, never>;
+    config: Record<string, never>;
     inputs: {
       /** what is copied */
       input?: Json;
@@ -442,7 +442,7 @@ export interface BuiltinNodeTypes {
   };
   /** Begins a workflow: hands the run inputs on, together on port output and each under its own name. */
   'core.start': {
-    config: Record<never, never>;
+    config: Record<string, never>;
     inputs: {
       /** Any other: the inputs of the run */
       [port: string]: Json | undefined;
@@ -464,7 +464,7 @@ export interface BuiltinNodeTypes {
       outputMapping?: Record<string, string>;
       propagateCancellation?: boolean;
     };
-    inputs: Record<never, never>;
+    inputs: Record<string, never>;
     outputs: {
       /** the child run */
       childRunId: Json;
@@ -481,7 +481,7 @@ export interface BuiltinNodeTypes {
     config: {
       channelName: string;
     };
-    inputs: Record<never, never>;
+    inputs: Record<string, never>;
     outputs: {
       /** what the channel holds, `null` for nothing */
       output: Json;

@@ -13,10 +13,7 @@ const charge = {
 const ship = {
   typeId: 'acme.ship',
   version: '1.0.0',
-  run: (context: {
-    readonly inputs: { chargeId: string; fee?: number };
-    readonly config: Record<never, never>;
-  }) => ({
+  run: (context: { readonly inputs: { chargeId: string; fee?: number }; readonly config: object }) => ({
     parcel: context.inputs.chargeId,
   }),
 };

@@ -16,6 +16,10 @@ export type VariableDeclaration = Omit<WorkflowDefinition['variables'][number], 
 
 type Variables = Readonly<Record<string, VariableDeclaration>>;
 
+/** Has no name that is a string. */
+type NoVariables = { readonly [NONE]?: never };
+declare const NONE: unique symbol;
+
 interface TypesOfVariables {
   string: string;
   number: number;
@@ -88,7 +92,7 @@ export interface WorkflowBuilder<Declared extends Variables = Variables> {
  *
  * A node that takes an output of another comes after it; `edge` says it of others. Gives the definition in full form.
  */
-export function defineWorkflow<const Declared extends Variables = Record<never, never>>(
+export function defineWorkflow<const Declared extends Variables = NoVariables>(
   head: WorkflowHead<Declared>,
   build: (workflow: WorkflowBuilder<Declared>) => void,
 ): WorkflowDefinition {

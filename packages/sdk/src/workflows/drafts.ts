@@ -13,7 +13,7 @@ export interface Drafts {
   /** What `body` adds belongs to the loop. */
   addLoop(id: string, options: ElsewhereOptions, body: () => void): void;
   connect(from: Pick<NodeHandle, 'id'> | Ref, to: string, options: EdgeOptions): void;
-  finish(): { readonly nodes: readonly JsonObject[]; readonly edges: readonly Edge[] };
+  finish(): { readonly nodes: readonly object[]; readonly edges: readonly Edge[] };
 }
 
 interface Draft {
@@ -167,7 +167,7 @@ function edgeOf(use: Use): Written {
   };
 }
 
-function nodeOf(draft: Draft, uses: readonly Use[], carried: ReadonlySet<Use>): JsonObject {
+function nodeOf(draft: Draft, uses: readonly Use[], carried: ReadonlySet<Use>): object {
   const { id, typeId, options, body } = draft;
   const { config = {}, inputs = {}, join: _, ...rest } = options;
   const byEdge = new Set(
@@ -181,9 +181,9 @@ function nodeOf(draft: Draft, uses: readonly Use[], carried: ReadonlySet<Use>): 
   return {
     id,
     typeId,
-    ...(rest as JsonObject),
+    ...rest,
     config: body.length > 0 ? { ...config, body: [...body] } : config,
-    inputs: Object.fromEntries(declared.map(([input, value]) => [input, portOf(value)])) as JsonObject,
+    inputs: Object.fromEntries(declared.map(([input, value]) => [input, portOf(value)])),
   };
 }
 

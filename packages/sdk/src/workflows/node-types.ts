@@ -46,8 +46,11 @@ export interface CommonNodeOptions {
   readonly join?: WorkflowDefinition['edges'][number]['triggerRule'];
 }
 
+/** True where nothing in it must be given. */
+type IsOptional<Value> = string extends keyof Value ? true : Partial<Value> extends Value ? true : false;
+
 type Member<Name extends string, Value> =
-  Record<never, never> extends Value ? { readonly [Key in Name]?: Value } : { readonly [Key in Name]: Value };
+  IsOptional<Value> extends true ? { readonly [Key in Name]?: Value } : { readonly [Key in Name]: Value };
 
 export type NodeOptions<Config, Inputs> = CommonNodeOptions &
   Member<'config', Config> &
@@ -55,7 +58,7 @@ export type NodeOptions<Config, Inputs> = CommonNodeOptions &
 
 /** Left out where nothing in it is needed. */
 export type OptionsArgument<Options> =
-  Record<never, never> extends Options ? readonly [options?: Options] : readonly [options: Options];
+  IsOptional<Options> extends true ? readonly [options?: Options] : readonly [options: Options];
 
 export type ElsewhereOptions = CommonNodeOptions & {
   readonly config?: JsonObject;
@@ -79,10 +82,10 @@ export type OutputsOfType<Type extends AnyNodeType> = Type extends keyof Builtin
     : never
   : Type extends NodeLike
     ? OutputsOf<Type>
-    : Record<never, never>;
+    : object;
 
 /** A node of the workflow, to be used by those that come after it. */
-export interface NodeHandle<Outputs = Record<never, never>> {
+export interface NodeHandle<Outputs = object> {
   readonly id: string;
   /** Its outputs, by port. */
   readonly out: { readonly [Port in keyof Outputs]-?: Ref<NonNullable<Outputs[Port]>> };

@@ -79,6 +79,17 @@ const BAD: Readonly<Record<string, string>> = {
     w.node('a', 'core.delay', { config: {
       millis: 5, // wrong
     } });`,
+  'config of a type that has none': `
+    w.node('a', 'core.noop', { config: {
+      ms: 5, // wrong
+    } });`,
+  'a variable where none is declared': `
+    defineWorkflow({ id: 'x', version: '1' }, (other) => {
+      other.variable('amount'); // wrong
+    });`,
+  'an output of a type that has none': `
+    const none = w.node('a', 'core.noop');
+    w.edge(none.out.output, none); // wrong`,
   'an unknown output of the host': `
     const wait = w.node('a', 'core.delay', { config: { ms: 5 } });
     w.edge(wait.out.done, wait); // wrong`,

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@weft/protocol';
-import { NodeFailure } from '../../model/node-type.ts';
+import { type InputPortRules, NodeFailure } from '../../model/node-type.ts';
 import { edgeOutcome, edgeValue } from './edges.ts';
 import { jsonSize } from '../json/json-size.ts';
 import { expressionFailure, hiddenExpressionFailure } from '../expressions/expression-failure.ts';
@@ -18,6 +18,19 @@ import { memberOf, ofMade, type Sensitivity } from '../redaction/sensitivity.ts'
 export function resolveInputs(plan: Plan, place: Place, node: NodePlan, reads?: SensitiveReads): JsonObject {
   const inputs = node.incoming.length === 0 ? entryInputs(place, node) : {};
   if (reads !== undefined && node.incoming.length === 0) noteEntry(place, inputs, reads);
+  takeEdges(place, node, inputs, reads);
+  for (const port of node.ports) {
+    const value = portValue(plan, place, node, port, reads);
+    if (value === undefined) delete inputs[port.name];
+    else setMember(inputs, port.name, value);
+  }
+  if (node.type.inputPorts !== undefined) dropOthers(inputs, node.type.inputPorts, reads);
+  if (node.ports.length + node.incoming.length > FEW_SOURCES) checkSize(inputs, place, node);
+  return inputs;
+}
+
+/** What the edges that were taken carry. */
+function takeEdges(place: Place, node: NodePlan, inputs: JsonObject, reads?: SensitiveReads): void {
   for (const edge of node.incoming) {
     if (edgeOutcome(place.state, edge, place.path) !== 'success') continue;
     const source = place.state.nodes.get(nodeKey(edge.source.id, place.path));
@@ -33,19 +46,11 @@ export function resolveInputs(plan: Plan, place: Place, node: NodePlan, reads?: 
       value === outputs ? sensitivity : memberOf(sensitivity, edge.sourcePort),
     );
   }
-  for (const port of node.ports) {
-    const value = portValue(plan, place, node, port, reads);
-    if (value === undefined) delete inputs[port.name];
-    else setMember(inputs, port.name, value);
-  }
-  const { inputPorts } = node.type;
-  if (inputPorts?.isOpen === false) dropOthers(inputs, inputPorts.named, reads);
-  if (node.ports.length + node.incoming.length > FEW_SOURCES) checkSize(inputs, place, node);
-  return inputs;
 }
 
 /** An edge that only says what comes first carries a value all the same, to a port that the node may not have. */
-function dropOthers(inputs: JsonObject, named: readonly string[], reads?: SensitiveReads): void {
+function dropOthers(inputs: JsonObject, { named, isOpen }: InputPortRules, reads?: SensitiveReads): void {
+  if (isOpen) return;
   for (const port of Object.keys(inputs)) {
     if (named.includes(port)) continue;
     delete inputs[port];

@@ -42,11 +42,7 @@ function portsSchema(ports: Readonly<Record<string, string>>): JsonObject {
   };
 }
 
-function entryOfUser({
-  registeredAt: _,
-  timeoutMs: __,
-  heartbeatTimeoutMs: ___,
-  ...type
-}: RegisteredNodeType): NodeTypeEntry {
-  return { ...type, builtin: false, config: type.config ?? { type: 'object', properties: {} } };
+function entryOfUser(type: RegisteredNodeType): NodeTypeEntry {
+  const { registeredAt: _at, timeoutMs: _timeout, heartbeatTimeoutMs: _heartbeat, ...shown } = type;
+  return { ...shown, builtin: false, config: type.config ?? { type: 'object', properties: {} } };
 }
