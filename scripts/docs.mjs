@@ -1,7 +1,7 @@
 /**
  * `npm run docs`: writes docs/reference from the tables of the protocol, the node types, the settings, the conformance suite and the
  * invariants in source files, and the documents that hosts publish and the types that clients
- * have without the schemas into the package of the protocol. Tests fail when they are out of date.
+ * have without the schemas into the packages of the protocol and the SDK. Tests fail when they are out of date.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ ensureReady();
 const built = (name, file = 'index.js') =>
   import(pathToFileURL(join(ROOT, 'packages', name, 'dist', file)).href);
 const { documentFiles, renderReference, renderWireTypes } = await built('protocol');
-const { BUILTIN_NODE_TYPES, renderNodeReference } = await built('engine');
+const { BUILTIN_NODE_TYPES, renderNodeReference, renderTypedNodes } = await built('engine');
 const { CONFORMANCE_ONLY } = await built('engine', 'conformance/index.js');
 const { renderSettingsReference } = await built('cli');
 const { renderRequirementsPage } = await built('conformance');
@@ -31,6 +31,7 @@ const documents = 'packages/protocol/documents';
 rmSync(join(ROOT, documents), { recursive: true, force: true });
 for (const { file, text } of documentFiles()) write(join(documents, file), text);
 write('packages/protocol/src/wire-types.ts', renderWireTypes());
+write('packages/sdk/src/workflows/builtin-types.ts', renderTypedNodes(BUILTIN_NODE_TYPES));
 
 function write(file, text) {
   mkdirSync(dirname(join(ROOT, file)), { recursive: true });

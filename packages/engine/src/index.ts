@@ -66,6 +66,7 @@ export type {
 export { BUILTIN_NODE_TYPES } from './nodes/index.ts';
 export type { ModelContext, ModelProvider, ModelReply, ModelRequest, Models } from './ports/models.ts';
 export { renderNodeReference } from './nodes/reference.ts';
+export { renderTypedNodes } from './nodes/typed-nodes.ts';
 export { AuditAnchorError } from './runtime/audit/audit-anchor.ts';
 export type { AuditAnchor } from './runtime/audit/audit-anchor.ts';
 export { reanchorAudit } from './runtime/audit/audit-reanchor.ts';

@@ -77,7 +77,7 @@ export { openApiDocument } from './emit/openapi.ts';
 export { schemaDocument } from './emit/schema-document.ts';
 export { renderReference } from './emit/reference.ts';
 export type { ReferencePage } from './emit/reference.ts';
-export { renderWireTypes } from './emit/wire-types.ts';
+export { renderType, renderWireTypes } from './emit/wire-types.ts';
 export {
   AncestrySchema,
   ForkRunResponseSchema,

@@ -9,6 +9,7 @@ export { waitingFor } from './events/interrupt-kinds.ts';
 export type { InterruptKind } from './events/interrupt-kinds.ts';
 export { isJsonObject } from './json/json.ts';
 export type { Json, JsonObject } from './json/json.ts';
+export { RESERVED_TYPE_PREFIXES } from './documents/reserved-type-prefixes.ts';
 export { RUN_STATUSES } from './documents/run-statuses.ts';
 export { SCOPES } from './documents/scopes.ts';
 export { STREAM_MODES } from './events/stream-mode-names.ts';

@@ -51,6 +51,44 @@ function lines(text: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
+describe('node types', () => {
+  it('are listed, and versions of those that workers serve are mapped', async () => {
+    const inputs = {
+      type: 'object',
+      properties: { amount: { type: 'number' }, note: {} },
+      required: ['amount'],
+    };
+    const type = { typeId: 'acme.charge', title: 'Charge', inputs, digest: 'a'.repeat(64), registeredAt: 0 };
+    // As a worker of another process registered them.
+    const body = JSON.stringify(['1.0.0', '1.1.0'].map((version) => ({ ...type, version })));
+    const place = { tenant: 'default', collection: 'node-types', scope: '', id: '0' };
+
+    const before = await weft('nodes', 'ls');
+    await store.commit([{ kind: 'document', batchId: 'n'.repeat(22), ...place, body, at: 0 }]);
+    const listed = await weft('nodes', 'ls');
+    const all = await weft('nodes', 'ls', '--all');
+    const told = await weft('nodes', 'ls', 'acme.charge', '--json');
+    const mapped = await weft('nodes', 'map', 'acme.charge', '1.0.0', '1.1.0');
+    const removed = await weft('nodes', 'map', 'acme.charge', '1.0.0', '--remove');
+    const unknown = await weft('nodes', 'map', 'acme.charge', '1.0.0', '7.0.0');
+    const neither = await weft('nodes', 'map', 'acme.charge', '1.0.0');
+
+    expect(before).toMatchObject({ code: 0, out: '' });
+    expect(before.err).toContain('No worker has served a node type yet');
+    expect(listed.out).toMatch(/^TYPE +VERSION .*\nacme\.charge +1\.0\.0 +amount, note\? +Charge\n/);
+    expect(listed.out).not.toContain('core.noop');
+    expect(all.out).toMatch(/core\.noop +built in/);
+    expect(lines(told.out)).toMatchObject([{ version: '1.0.0', builtin: false }, { version: '1.1.0' }]);
+    expect(mapped).toMatchObject({
+      code: 0,
+      out: 'Workers of acme.charge 1.1.0 perform the tasks of 1.0.0.\n',
+    });
+    expect(removed.code).toBe(0);
+    expect(unknown.err).toContain('has no version "7.0.0"; it has 1.0.0, 1.1.0');
+    expect([unknown.code, neither.code]).toEqual([3, 2]);
+  });
+});
+
 describe('workflows', () => {
   it('are checked without a host, with the line of every problem', async () => {
     const text = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');
@@ -70,14 +108,14 @@ describe('workflows', () => {
 
   it('are refused with all that is wrong with them, for people and for programs', async () => {
     const text = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');
-    await writeFile(join(folder, 'misspelt.json'), text.replace('"config"', '"confg"'));
+    await writeFile(join(folder, 'misspelt.json'), text.replace('"version"', '"versoin"'));
 
     const shown = await weft('workflows', 'register', 'misspelt.json');
     const told = await weft('workflows', 'register', 'misspelt.json', '--json');
 
     expect(shown.code).toBe(3);
     expect(shown.err).toMatch(
-      /The field "config" is missing\. 1 more problem is in the details\.\n {2}\/nodes\/\d\/confg: .*did you mean "config"/,
+      /The field "version" is missing\. 1 more problem is in the details\.\n {2}\/versoin: .*did you mean "version"/,
     );
     expect(lines(told.err)).toMatchObject([{ error: 'validation_error', details: { count: 2 } }]);
   });

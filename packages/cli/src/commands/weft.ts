@@ -46,6 +46,7 @@ import { serve } from './serve.ts';
 import { worker } from './worker.ts';
 import { ls as listWorkers } from './workers/ls.ts';
 import { webhooks } from './webhooks/index.ts';
+import { build } from './workflows/build.ts';
 import { check } from './workflows/check.ts';
 import { ls as listWorkflows } from './workflows/ls.ts';
 import { register } from './workflows/register.ts';
@@ -83,7 +84,13 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
   reject,
   answer,
   resolve,
-  group('workflows', 'List, check and register workflows', [listWorkflows, showWorkflow, check, register]),
+  group('workflows', 'List, check and register workflows', [
+    listWorkflows,
+    showWorkflow,
+    check,
+    build,
+    register,
+  ]),
   nodes,
   group('workers', 'See who serves node types', [listWorkers]),
   group('keys', 'Manage API keys', [

@@ -24,8 +24,7 @@ const optional = Type.Optional;
 /** As in a workflow's nodes. */
 export const TYPE_ID_PATTERN = '^[a-z][a-zA-Z0-9_-]*(\\.[a-zA-Z0-9_-]+)+$';
 
-/** Node types of these belong to the host; users cannot define them. */
-export const RESERVED_TYPE_PREFIXES = ['core.', 'openwop.', 'weft.', 'conformance.'] as const;
+export { RESERVED_TYPE_PREFIXES } from './reserved-type-prefixes.ts';
 
 const typeId = Type.String({ pattern: TYPE_ID_PATTERN, maxLength: 128 });
 

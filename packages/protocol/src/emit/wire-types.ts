@@ -69,6 +69,11 @@ export function renderWireTypes(): string {
   ].join('\n');
 }
 
+/** A schema as a TypeScript type. */
+export function renderType(schema: TSchema, indent = ''): string {
+  return typeOf(schema, indent);
+}
+
 /** What our schemas are made of; anything else must be added here before it is used. */
 interface Shape {
   readonly type?: string;

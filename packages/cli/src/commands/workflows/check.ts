@@ -1,80 +1,190 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { WorkflowReport } from '@weft/sdk';
-import { isHostError } from '@weft/protocol/plain';
-import { type Cli, leaf } from '../../parsing/command.ts';
+import type { Json } from '@weft/protocol/plain';
+import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
+import { connect } from '../../connecting/connection.ts';
 import { CliError, EXIT } from '../../exit-code.ts';
 import { parseJsonText, readTextFile } from '../../parsing/key-values.ts';
 import { jsonFilesIn } from '../../parsing/json-files.ts';
-import { conformanceFor } from '../../serve/conformance.ts';
 import { countText } from '../../output/count-text.ts';
 import { renderReport } from '../../output/problem-list.ts';
-import { VERSION } from '../../version.ts';
-import { shown } from '../../output/terminal-text.ts';
+import { control, shown } from '../../output/terminal-text.ts';
+import { isCodeFile, loadWorkflows } from '../../user-code/workflow-module.ts';
+import { type Checker, hostChecker, openChecker, reportOf } from './checker.ts';
+import { watchFolders } from './watch-files.ts';
 
 export const check = leaf({
   name: 'check',
-  summary: 'Check definitions without a host',
+  summary: 'Check definitions, without a host or on one',
   examples: [
     'weft workflows check examples/workflows/order-fulfilment.json',
     'weft workflows check examples/workflows more/*.json',
     'weft workflows check my.json --strict --json',
+    'weft workflows check my.json --on-host',
+    'weft workflows check workflows --watch',
   ],
   variadic: true,
   args: {
     file: {
       type: 'positional',
-      description: 'Definitions as JSON, or folders of them',
+      description: 'Definitions as JSON or TypeScript, or folders of JSON',
       required: true,
     },
     strict: { type: 'boolean', description: 'Treat warnings as errors' },
     conformance: { type: 'boolean', description: 'Check as a test host would' },
+    watch: { type: 'boolean', description: 'Check again whenever a file changes, until Ctrl-C' },
+    'on-host': {
+      type: 'boolean',
+      description: 'Ask the host, which knows the node types that its workers serve',
+    },
+    ...HOST_ARGS,
   },
   async run({ cli, args }) {
-    const files = await filesOf(cli.io.cwd, args._);
-    const checkDefinition = await openChecker(args.conformance === true);
-    const isStrict = args.strict === true;
-    let bad = 0;
-    for (const file of files) {
-      // One that cannot be read keeps none of the others from being checked.
-      const checked = await checkFile(cli.io.cwd, file, checkDefinition).catch((error: unknown) => {
-        if (files.length === 1 || !(error instanceof CliError)) throw error;
-        return { text: '', report: reportOf(error) };
-      });
-      if (!show(cli, file, checked, isStrict)) bad += 1;
-    }
-    if (!cli.json && files.length > 1)
-      cli.io.stderr.write(`${countText(files.length, 'file')}: ${files.length - bad} ok, ${bad} not.\n`);
-    return bad === 0 ? EXIT.done : EXIT.failed;
+    const checkDefinition =
+      args['on-host'] === true
+        ? hostChecker((await connect(cli.io, args)).client)
+        : await openChecker(args.conformance === true);
+    const task: Task = { cli, named: args._, checkDefinition, isStrict: args.strict === true };
+    if (args.watch === true) return await checkUntilStopped(task);
+    return (await checkAll(task)) === 0 ? EXIT.done : EXIT.failed;
   },
 });
+
+interface Task {
+  readonly cli: Cli;
+  /** Files and folders, as they were named. */
+  readonly named: readonly string[];
+  readonly checkDefinition: Checker;
+  readonly isStrict: boolean;
+  /** Told of every folder that a result depends on. */
+  readonly onFolders?: (folders: readonly string[]) => void;
+}
 
 interface Checked {
   readonly text: string;
   readonly report: WorkflowReport;
 }
 
-type Checker = (definition: unknown) => Promise<WorkflowReport>;
+/** How many are not right. */
+async function checkAll(task: Task): Promise<number> {
+  const { cli, named, isStrict } = task;
+  const files = await filesOf(cli.io.cwd, named);
+  let bad = 0;
+  for (const file of files) {
+    // One that cannot be read keeps none of the others from being checked.
+    const checked = await checkFile(file, task).catch((error: unknown) => {
+      const isAlone = files.length === 1 && task.onFolders === undefined;
+      if (isAlone || !(error instanceof CliError)) throw error;
+      return [{ text: '', report: reportOf(error) }];
+    });
+    const isGood = checked.map((each) => show(cli, file, each, isStrict)).every(Boolean);
+    if (!isGood) bad += 1;
+  }
+  if (!cli.json && files.length > 1)
+    cli.io.stderr.write(`${countText(files.length, 'file')}: ${files.length - bad} ok, ${bad} not.\n`);
+  return bad;
+}
+
+/** Again after every change; a change during a check is followed by another one. */
+async function checkUntilStopped(task: Task): Promise<typeof EXIT.done> {
+  const { io } = task.cli;
+  let wake: () => void = () => undefined;
+  let isStopped = false;
+  let isChanged = true;
+  const watched = watchFolders(() => {
+    isChanged = true;
+    wake();
+  });
+  const off = io.onSignal(() => {
+    isStopped = true;
+    wake();
+  });
+  try {
+    watched.add(await foldersOf(io.cwd, task.named));
+    while (!isStopped) {
+      if (isChanged) {
+        isChanged = false;
+        await checkOnce({ ...task, onFolders: (folders) => watched.add(folders) });
+      }
+      if (!isChanged && !isStopped)
+        await new Promise<void>((resolveWait) => {
+          wake = resolveWait;
+        });
+    }
+  } finally {
+    off();
+    watched.stop();
+  }
+  return EXIT.done;
+}
+
+async function checkOnce(task: Task): Promise<void> {
+  const { io, style, json } = task.cli;
+  if (io.isTTY && !json) io.stdout.write(control('[2J') + control('[H'));
+  try {
+    await checkAll(task);
+  } catch (error) {
+    // A folder may be away for a moment, while it is replaced.
+    if (!(error instanceof CliError)) throw error;
+    io.stderr.write(`${style.red('error')}: ${error.message}\n`);
+  }
+  if (!json)
+    io.stderr.write(style.dim(`Checked at ${new Date().toLocaleTimeString()}; waiting for changes.`) + '\n');
+}
 
 /** The files as they were named, and those of the folders, which are read like those of `weft serve --workflows`. */
 async function filesOf(cwd: string, named: readonly string[]): Promise<readonly string[]> {
   const files: string[] = [];
   for (const name of named) {
-    const found = await stat(resolve(cwd, name)).catch(() => undefined);
-    if (found?.isDirectory() === true) files.push(...(await jsonFilesIn(cwd, name)));
+    if (await isFolder(cwd, name)) files.push(...(await jsonFilesIn(cwd, name)));
     else files.push(name);
   }
   return files;
 }
 
-async function checkFile(cwd: string, file: string, checkDefinition: Checker): Promise<Checked> {
-  const text = await readTextFile(resolve(cwd, file));
-  return { text, report: await checkDefinition(parseJsonText(file, text)) };
+async function foldersOf(cwd: string, named: readonly string[]): Promise<readonly string[]> {
+  const folders: string[] = [];
+  for (const name of named) {
+    const path = resolve(cwd, name);
+    folders.push((await isFolder(cwd, name)) ? path : dirname(path));
+  }
+  return folders;
+}
+
+async function isFolder(cwd: string, name: string): Promise<boolean> {
+  const found = await stat(resolve(cwd, name)).catch(() => undefined);
+  return found?.isDirectory() === true;
+}
+
+async function checkFile(
+  file: string,
+  { cli, checkDefinition, onFolders }: Task,
+): Promise<readonly Checked[]> {
+  const path = resolve(cli.io.cwd, file);
+  const checked: Checked[] = [];
+  for (const { text, definition } of await definitionsIn(file, path, onFolders))
+    checked.push({ text, report: await checkDefinition(definition) });
+  return checked;
+}
+
+async function definitionsIn(
+  file: string,
+  path: string,
+  onFolders: Task['onFolders'],
+): Promise<readonly { readonly text: string; readonly definition: Json }[]> {
+  if (!isCodeFile(file)) {
+    const text = await readTextFile(path);
+    return [{ text, definition: parseJsonText(file, text) }];
+  }
+  const { workflows, files } = await loadWorkflows(path);
+  onFolders?.(files.map((each) => dirname(each)));
+  return workflows.map(({ definition }) => ({ text: '', definition }));
 }
 
 /** True when there is nothing to put right. */
 function show({ io, style, json }: Cli, file: string, { text, report }: Checked, isStrict: boolean): boolean {
-  const { errors, warnings } = report;
+  const { errors, warnings, pinned = [] } = report;
   const isGood = errors.length === 0 && (!isStrict || warnings.length === 0);
   if (json) {
     io.stdout.write(`${JSON.stringify({ file, ok: isGood, ...report })}\n`);
@@ -82,26 +192,9 @@ function show({ io, style, json }: Cli, file: string, { text, report }: Checked,
   }
   const problems = renderReport(style, file, text, report);
   if (problems !== '') io.stdout.write(`${problems}\n`);
+  for (const { path, typeId, version } of pinned)
+    io.stderr.write(shown`${file}: ${path} would use ${typeId} ${version}\n`);
   if (isGood) io.stderr.write(shown`${file}: ${style.green('ok')}\n`);
   else io.stderr.write(`${countText(errors.length, 'error')}, ${countText(warnings.length, 'warning')}.\n`);
   return isGood;
-}
-
-/** The engine's own compiler, as the host would run it; the host is never started and its store stays empty. */
-async function openChecker(isTestHost: boolean): Promise<Checker> {
-  const { createHost, openMemoryStore } = await import('@weft/engine');
-  const conformance = await conformanceFor(isTestHost);
-  const host = createHost({ store: openMemoryStore(), version: VERSION, conformance });
-  return async (definition) => {
-    try {
-      return await host.workflows.check(definition);
-    } catch (error) {
-      if (!isHostError(error)) throw error;
-      return reportOf(error);
-    }
-  };
-}
-
-function reportOf({ code, message }: { readonly code: string; readonly message: string }): WorkflowReport {
-  return { errors: [{ path: '', code, message }], warnings: [] };
 }
