@@ -16,6 +16,8 @@ const AREAS = {
   O: 'Outbox: webhooks and callbacks',
   U: 'Audit log',
   H: 'Workers: sessions, leases, tasks of users’ code',
+  V: 'Workers: the SDK’s side of leases and reports',
+  M: 'Processes for code of users next to a host',
   K: 'Keys, links and the identity of a host',
   S: 'Stores',
   N: 'Node types of users, and the definitions that use them',
