@@ -18,6 +18,7 @@ export type {
   CommandUnit,
   DocumentPlace,
   DocumentUnit,
+  DocumentWrite,
   EraseUnit,
   KeyUnit,
   Signal,
@@ -57,6 +58,10 @@ export type {
  * S-10. An erasure deletes what only the fold may see: overlays, the values of inputs, the checkpoint, and the contents of
  *       commands. The public log stays, byte for byte.
  * S-11. A text is kept as it is, or its unit fails, alone: no two texts ever become one.
+ * S-12. A document's version changes with every write to it. A write that names the version it replaces is rejected once
+ *       another one was faster, together with everything its unit brings.
+ * S-13. A document whose due time has come by the store's clock is found by `claimDueDocuments`, at a cost that depends on
+ *       how many are due and not on how many there are, and by one caller at a time until its lease is over.
  */
 export type Store = Commits &
   RunLog &
@@ -163,6 +168,11 @@ export interface Documents {
     scope: string,
     page: Page,
   ): Promise<Listed<StoredDocument>>;
+  /**
+   * Documents of a collection, of all tenants, that are due, oldest first; where there are more than `limit`, tenants take turns.
+   * They are not found again before `leaseMs` have passed, or something was written to them.
+   */
+  claimDueDocuments(collection: string, limit: number, leaseMs: number): Promise<DueDocuments>;
   /** One piece of a large value, in the order in which they were written. */
   readBlob(tenant: string, runId: string, blobId: string, index: number): Promise<Uint8Array | undefined>;
 }
@@ -225,6 +235,7 @@ export type Refusal =
         | 'inbox_full'
         | 'key_missing'
         | 'document_exists'
+        | 'document_changed'
         | 'parent_ended'
         | 'source_gone';
     }
@@ -347,6 +358,8 @@ export interface RunFilter {
   readonly status?: readonly RunStatus[];
   readonly workflowId?: string;
   readonly tag?: string;
+  /** What started them, as `sourceName` spells it. */
+  readonly source?: string;
   /** Only those that are quarantined and have not ended. */
   readonly quarantined?: true;
   /** Creation time, inclusive. */
@@ -424,6 +437,21 @@ export interface StoredDocument {
   readonly body: string;
   readonly at: number;
   readonly expiresAt?: number;
+  /** Names the write that made it. */
+  readonly version: string;
+}
+
+export interface DueDocument extends StoredDocument {
+  readonly tenant: string;
+  readonly scope: string;
+}
+
+export interface DueDocuments {
+  /** By the store's clock. */
+  readonly now: number;
+  readonly rows: readonly DueDocument[];
+  /** When the next one can be found: due, or its lease over. */
+  readonly nextAt?: number;
 }
 
 export interface WorkflowRow {

@@ -9,6 +9,7 @@ import { migration0005 } from './migrations/0005-integrity.ts';
 import { migration0006 } from './migrations/0006-quarantine.ts';
 import { migration0007 } from './migrations/0007-drop-link-secret.ts';
 import { migration0008 } from './migrations/0008-tenant-turns.ts';
+import { migration0009 } from './migrations/0009-due-documents.ts';
 
 /** In order, without gap; each is frozen once released. */
 const MIGRATIONS = [
@@ -20,6 +21,7 @@ const MIGRATIONS = [
   migration0006,
   migration0007,
   migration0008,
+  migration0009,
 ] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -9,6 +9,7 @@ import { migration0006 } from './migrations/0006-integrity.ts';
 import { migration0007 } from './migrations/0007-quarantine.ts';
 import { migration0008 } from './migrations/0008-drop-link-secret.ts';
 import { migration0009 } from './migrations/0009-tenant-turns.ts';
+import { migration0010 } from './migrations/0010-due-documents.ts';
 
 /** In order, without gap; each is frozen once released. */
 const MIGRATIONS = [
@@ -21,6 +22,7 @@ const MIGRATIONS = [
   migration0007,
   migration0008,
   migration0009,
+  migration0010,
 ] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
