@@ -45,7 +45,7 @@ interface Life extends Pick<Host, 'start' | 'stop'> {
 function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, discovery: Discovery): Life {
   const { log, random, test } = settings;
   const { store, committer } = stores;
-  const { audit, dispatcher, feed, lease, linkKeys, member, outbox, overload, retention } = runtime;
+  const { audit, dispatcher, feed, lease, linkKeys, member, outbox, overload, retention, starting } = runtime;
   let hostId = '';
   let unwatch: (() => void) | undefined;
   let pruning: NodeJS.Timeout | undefined;
@@ -76,6 +76,7 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
       });
       await lease.start();
       dispatcher.start();
+      starting.scheduler.start();
       member.start();
       pruning = setInterval(prune, PRUNE_EVERY_MS);
       pruning.unref();
@@ -87,6 +88,7 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
       member.stop();
       linkKeys.stop();
       retention.stop();
+      await starting.scheduler.stop();
       await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
       await audit.stop(graceMs);
       await committer.idle();

@@ -319,6 +319,8 @@ export interface RunLimits {
   readonly loopIterations: number;
   /** Times one node may ask for clarification. */
   readonly clarificationRounds: number;
+  /** A run that fails after its last retry says so. Absent in older records. */
+  readonly deadLetters?: true;
 }
 
 /** Running, or waiting for an answer: there may be something to decide. */

@@ -58,9 +58,9 @@ export type {
  * S-10. An erasure deletes what only the fold may see: overlays, the values of inputs, the checkpoint, and the contents of
  *       commands. The public log stays, byte for byte.
  * S-11. A text is kept as it is, or its unit fails, alone: no two texts ever become one.
- * S-12. A document's version changes with every write to it. A write that names the version it replaces is rejected once
+ * S-18. A document's version changes with every write to it. A write that names the version it replaces is rejected once
  *       another one was faster, together with everything its unit brings.
- * S-13. A document whose due time has come by the store's clock is found by `claimDueDocuments`, at a cost that depends on
+ * S-19. A document whose due time has come by the store's clock is found by `claimDueDocuments`, at a cost that depends on
  *       how many are due and not on how many there are, and by one caller at a time until its lease is over.
  */
 export type Store = Commits &

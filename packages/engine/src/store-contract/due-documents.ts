@@ -36,7 +36,7 @@ export function dueDocumentsContract(subject: Subject): void {
   const claimedIds = async (limit?: number) => (await claim(limit)).rows.map(({ id }) => id);
 
   describe('the version of a document', () => {
-    it('is another one after every write, and the same for every reader (S-12)', async () => {
+    it('is another one after every write, and the same for every reader (S-18)', async () => {
       const first = documentUnit('a');
       await given(subject.store, first);
       const before = await read('a');
@@ -49,7 +49,7 @@ export function dueDocumentsContract(subject: Subject): void {
       expect(rows[0]?.version).toBe(after?.version);
     });
 
-    it('lets a write pass that names it, and rejects any that names another (S-12)', async () => {
+    it('lets a write pass that names it, and rejects any that names another (S-18)', async () => {
       const first = documentUnit('a');
       await given(subject.store, first);
       const second = documentUnit('a', { replaces: first.batchId, body: '2' });
@@ -65,7 +65,7 @@ export function dueDocumentsContract(subject: Subject): void {
       });
     });
 
-    it('is replaced by one of ten that race, also within one group (S-12)', async () => {
+    it('is replaced by one of ten that race, also within one group (S-18)', async () => {
       const first = documentUnit('a');
       await given(subject.store, first);
       const units = Array.from({ length: 10 }, (_, index) =>
@@ -112,7 +112,7 @@ export function dueDocumentsContract(subject: Subject): void {
       expect(await read('a')).toBeUndefined();
     });
 
-    it('reject it when one of them may not be written, and then nothing of it is (S-12)', async () => {
+    it('reject it when one of them may not be written, and then nothing of it is (S-18)', async () => {
       const first = documentUnit('a');
       await given(subject.store, first);
       await given(subject.store, documentUnit('a'));
@@ -142,7 +142,7 @@ export function dueDocumentsContract(subject: Subject): void {
   });
 
   describe('a document with a due time', () => {
-    it('is found when its time has come by the store’s clock, oldest first (S-13)', async () => {
+    it('is found when its time has come by the store’s clock, oldest first (S-19)', async () => {
       await given(
         subject.store,
         timed('late', START + 30),
@@ -163,7 +163,7 @@ export function dueDocumentsContract(subject: Subject): void {
       expect(found).toMatchObject({ now: START + 10, nextAt: START + 30 });
     });
 
-    it('is leased: found again when that is over, or when it was written (S-13)', async () => {
+    it('is leased: found again when that is over, or when it was written (S-19)', async () => {
       await given(subject.store, timed('a', START), timed('b', START + 1));
       subject.now = START + 1;
       expect(await claimedIds()).toEqual(['a', 'b']);
@@ -176,7 +176,7 @@ export function dueDocumentsContract(subject: Subject): void {
       expect(await claimedIds()).toEqual(['a']);
     });
 
-    it('is given to one of many that ask at the same time (S-13)', async () => {
+    it('is given to one of many that ask at the same time (S-19)', async () => {
       const ids = Array.from({ length: 40 }, (_, index) => `d${index}`);
       await given(subject.store, ...ids.map((id) => timed(id, START)));
 
@@ -188,7 +188,7 @@ export function dueDocumentsContract(subject: Subject): void {
       expect([...all].sort()).toEqual([...ids].sort());
     });
 
-    it('of a tenant with few does not wait for one with many (S-13)', async () => {
+    it('of a tenant with few does not wait for one with many (S-19)', async () => {
       const many = Array.from({ length: 30 }, (_, index) => timed(`m${index}`, START - 100 + index));
       await given(subject.store, ...many, timed('few', START, { tenant: 'small' }));
 

@@ -40,6 +40,8 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
   const { store, seen, visible, committer, quarantine } = stores;
   const { compile, plans, states, idempotency, newRunId, dispatcher, outbox, links, sealer } = runtime;
   const { withState, ...readers } = runtime.readers;
+  const { starting } = runtime;
+  const { ingest, ...managedTriggers } = starting.triggers;
   const common = {
     store: visible,
     committer: outbox.committer,
@@ -121,6 +123,8 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
       compile,
       plans,
       test,
+      owned: starting.owned,
+      wake: () => starting.wake(),
       onRegistered: (tenant, workflowId) =>
         tenant === settings.defaultTenant && isFixture(workflowId) ? discovery.refresh() : Promise.resolve(),
     }),
@@ -138,6 +142,9 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
       },
     },
     webhooks: ofWholeTenant(outbox.webhooks),
+    schedules: ofWholeTenant(starting.schedules),
+    triggers: { ...ofWholeTenant(managedTriggers), ingest },
+    deadLetters: ofWholeTenant(starting.deadLetters),
     secrets: createManageSecrets({ ...common, sealer }),
     artifacts: workspaces.guard(createReadArtifacts(visible), ['open', 'list']),
     audit: runtime.audit.operations,

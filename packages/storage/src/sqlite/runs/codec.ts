@@ -168,6 +168,7 @@ const EVERY_LIMIT: Record<keyof RunLimits, true> = {
   maxStateBytes: true,
   loopIterations: true,
   clarificationRounds: true,
+  deadLetters: true,
 };
 const LIMIT_NAMES = Object.keys(EVERY_LIMIT) as (keyof RunLimits)[];
 
