@@ -12,6 +12,9 @@ import { type Interrupts, createInterrupts } from './runs/interrupts.ts';
 import { type Operations, createOperations } from './host/operations.ts';
 import { type Keys, createKeys } from './host/keys.ts';
 import { type Runs, createRuns } from './runs/runs.ts';
+import { type DeadLetters, createDeadLetters } from './host/dead-letters.ts';
+import { type Schedules, createSchedules } from './host/schedules.ts';
+import { type Triggers, createTriggers } from './host/triggers.ts';
 import { type Secrets, createSecrets } from './host/secrets.ts';
 import { type ClientOptions, createTransport } from './requests/transport.ts';
 import { type Webhooks, createWebhooks } from './host/webhooks.ts';
@@ -27,6 +30,9 @@ export interface Client {
   readonly keys: Keys;
   readonly operations: Operations;
   readonly webhooks: Webhooks;
+  readonly schedules: Schedules;
+  readonly triggers: Triggers;
+  readonly deadLetters: DeadLetters;
   readonly secrets: Secrets;
   readonly artifacts: Artifacts;
   readonly audit: Audit;
@@ -50,6 +56,9 @@ export function createClient(options: ClientOptions = {}): Client {
     keys: createKeys(transport),
     operations: createOperations(transport),
     webhooks: createWebhooks(transport),
+    schedules: createSchedules(transport),
+    triggers: createTriggers(transport),
+    deadLetters: createDeadLetters(transport),
     secrets: createSecrets(transport),
     artifacts: createArtifacts(transport),
     audit: createAudit(transport),

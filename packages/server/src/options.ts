@@ -7,6 +7,8 @@ export interface ServerOptions {
   /** The secret by which clients that can read the data folder recognise the host. */
   readonly identity?: Uint8Array;
   readonly maxRequestBodyBytes?: number;
+  /** Bytes of one delivery to a webhook trigger. */
+  readonly maxDeliveryBytes?: number;
   /** Per key. Absent = off, as on loopback. */
   readonly rateLimit?: RateLimit;
   /** Comment frames on quiet streams; the protocol wants one at least every 30 s. */
@@ -51,6 +53,7 @@ const DEFAULTS: Settings = {
   allowedHosts: [],
   identity: undefined,
   maxRequestBodyBytes: 1024 * 1024,
+  maxDeliveryBytes: 256 * 1024,
   rateLimit: undefined,
   keepaliveMs: 15_000,
   stallMs: 60_000,

@@ -18,6 +18,9 @@ export const PATH_PARAMETERS: Readonly<Record<PathName, { description: string; s
   secretId: { description: 'The secret.', schema: name },
   keyId: { description: 'The key, by its id; never the key itself.', schema: name },
   deliveryId: { description: 'The delivery.', schema: name },
+  scheduleName: { description: 'The schedule, by its name.', schema: name },
+  triggerId: { description: 'The webhook trigger.', schema: name },
+  letterId: { description: 'The dead letter.', schema: name },
   node: { description: 'The process, by its name.', schema: name },
   schemaName: { description: 'The name of a schema, such as run-snapshot.', schema: name },
 };

@@ -7,6 +7,7 @@ import { HOST_ROUTES } from './host-routes.ts';
 import { PROBE_ROUTES } from './probe-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import type { RouteDescription } from './route-description.ts';
+import { SCHEDULE_ROUTES, TRIGGER_SUBSCRIPTION_ROUTES } from './schedule-routes.ts';
 import { DELIVERY_ROUTES, WEBHOOK_ROUTES } from './webhook-routes.ts';
 
 export interface Route extends Endpoint, RouteDescription {
@@ -22,6 +23,8 @@ const DESCRIPTIONS: Readonly<Record<OperationId, RouteDescription>> = {
   ...PROBE_ROUTES,
   ...DELIVERY_ROUTES,
   ...CLUSTER_ROUTES,
+  ...TRIGGER_SUBSCRIPTION_ROUTES,
+  ...SCHEDULE_ROUTES,
 };
 
 /** Every operation of the HTTP surface, in the order of its documents. */
