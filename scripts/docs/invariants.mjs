@@ -8,6 +8,7 @@ import { ROOT } from '../bootstrap.mjs';
 import { sourceFiles } from './source-files.mjs';
 
 const AREAS = {
+  D: 'Schedules and triggers: due times, firing, deliveries',
   E: 'Deciding: batches, frontier, children, channels, interrupts, replay, diff',
   R: 'Redaction and secrets',
   W: 'Executing: dispatcher, actors, leases, effects, commits, commands, retention, quarantine',

@@ -200,6 +200,14 @@ export {
   WebhookListSchema,
 } from './documents/webhooks.ts';
 export type { RegisterWebhookRequest } from './documents/webhooks.ts';
+export {
+  BackfillScheduleSchema,
+  CreateScheduleSchema,
+  CreateTriggerSchema,
+  RegisterTriggerSchema,
+  TestTriggerSchema,
+} from './documents/schedules.ts';
+export type { CreateScheduleRequest, CreateTriggerRequest } from './documents/schedules.ts';
 export { assembleWireEvent, EVENT_SCHEMA_VERSION } from './events/wire-event.ts';
 export type { WireEventParts } from './events/wire-event.ts';
 export { fullForm } from './documents/full-form.ts';

@@ -169,6 +169,33 @@ export type Capabilities = {
     signatureAlgorithms?: Array<string>;
     durable?: boolean;
   };
+  scheduling?: {
+    supported: boolean;
+    cron?: boolean;
+    delayed?: boolean;
+    calendar?: boolean;
+    maxFutureHorizon?: string;
+  };
+  deadLetter?: {
+    supported: boolean;
+    retentionDays?: number;
+  };
+  triggerBridge?: {
+    supported: boolean;
+    subscriptionStates?: Array<string>;
+    dedup?: boolean;
+    retryPolicy?: {
+      maxAttempts?: number;
+      backoff?: string;
+    };
+    sources?: Array<string>;
+    ingestion?: {
+      externalSources?: Array<string>;
+      maxBodyBytes?: number;
+      verification?: Array<string>;
+      registrationEndpoint?: boolean;
+    };
+  };
   auth?: {
     profiles?: Array<string>;
     auditLogIntegrity?: {

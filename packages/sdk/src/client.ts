@@ -13,6 +13,9 @@ import { type NodeTypes, createNodeTypes } from './host/node-types.ts';
 import { type Operations, createOperations } from './host/operations.ts';
 import { type Keys, createKeys } from './host/keys.ts';
 import { type Runs, createRuns } from './runs/runs.ts';
+import { type DeadLetters, createDeadLetters } from './host/dead-letters.ts';
+import { type Schedules, createSchedules } from './host/schedules.ts';
+import { type Triggers, createTriggers } from './host/triggers.ts';
 import { type Secrets, createSecrets } from './host/secrets.ts';
 import { type ClientOptions, createTransport } from './requests/transport.ts';
 import { type Webhooks, createWebhooks } from './host/webhooks.ts';
@@ -31,6 +34,9 @@ export interface Client {
   readonly keys: Keys;
   readonly operations: Operations;
   readonly webhooks: Webhooks;
+  readonly schedules: Schedules;
+  readonly triggers: Triggers;
+  readonly deadLetters: DeadLetters;
   readonly secrets: Secrets;
   readonly artifacts: Artifacts;
   readonly audit: Audit;
@@ -56,6 +62,9 @@ export function createClient(options: ClientOptions = {}): Client {
     keys: createKeys(transport),
     operations: createOperations(transport),
     webhooks: createWebhooks(transport),
+    schedules: createSchedules(transport),
+    triggers: createTriggers(transport),
+    deadLetters: createDeadLetters(transport),
     secrets: createSecrets(transport),
     artifacts: createArtifacts(transport),
     audit: createAudit(transport),

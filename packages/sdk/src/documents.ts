@@ -114,6 +114,8 @@ export interface RunSummary {
   readonly currentNodeId?: string;
   readonly errorCode?: string;
   readonly tags: readonly string[];
+  /** What started it: `schedule:NAME` or `trigger:ID`. */
+  readonly source?: string;
   readonly events: number;
   /** Executed elsewhere, and only read here. */
   readonly imported?: true;
@@ -128,6 +130,8 @@ export interface RunFilter {
   readonly status?: readonly string[];
   readonly workflowId?: string;
   readonly tag?: string;
+  /** What started them: `schedule:NAME` or `trigger:ID`. */
+  readonly source?: string;
   /** ISO time, inclusive. */
   readonly since?: string;
   /** ISO time, exclusive. */

@@ -68,6 +68,17 @@ export type {
   Streamed,
 } from './runs/run-events.ts';
 export type { CreateRunOptions, Idempotent, PauseOptions, PollOptions, Runs } from './runs/runs.ts';
+export type { DeadLetter, DeadLetters } from './host/dead-letters.ts';
+export type {
+  NewSchedule,
+  OverlapPolicy,
+  ScheduleBackfill,
+  ScheduleDetails,
+  ScheduleFiring,
+  Schedules,
+  ScheduleSummary,
+} from './host/schedules.ts';
+export type { CreatedTrigger, NewTrigger, Triggers, TriggerScheme, TriggerSummary } from './host/triggers.ts';
 export type { NewSecret, Secrets, SecretScope, SecretSummary } from './host/secrets.ts';
 export type { ClientOptions, Fetch } from './requests/transport.ts';
 export { RunEndedError, type WaitOptions } from './runs/wait.ts';

@@ -41,6 +41,10 @@ import { interruptRoutes } from './routes/interrupts/interrupts.ts';
 import { metricsRoutes } from './routes/operations/metrics.ts';
 import { documentRoutes } from './routes/operations/published-documents.ts';
 import { readRunRoutes } from './routes/runs/read-run.ts';
+import { deadLetterRoutes } from './routes/triggers/dead-letters.ts';
+import { ingestRoutes } from './routes/triggers/ingest.ts';
+import { scheduleRoutes } from './routes/triggers/schedules.ts';
+import { triggerRoutes } from './routes/triggers/triggers.ts';
 import { secretRoutes } from './routes/access/secrets.ts';
 import { stateAtRoutes } from './routes/runs/state-at.ts';
 import { webhookRoutes } from './routes/webhooks/webhooks.ts';
@@ -101,6 +105,10 @@ const ROUTES_OF_APP = [
   keyRoutes,
   webhookRoutes,
   deliveryRoutes,
+  scheduleRoutes,
+  triggerRoutes,
+  ingestRoutes,
+  deadLetterRoutes,
   secretRoutes,
   artifactRoutes,
   auditRoutes,

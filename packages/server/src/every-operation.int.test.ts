@@ -170,9 +170,11 @@ describe.each(OPERATIONS.map((operation) => [operation.operationId, operation] a
       }
       if (call.path !== undefined) {
         const unknown = Object.fromEntries(Object.keys(call.path).map((name) => [name, 'unknown']));
-        failures.push([[404, 204], { ...call, path: unknown }]);
+        // An unknown trigger is answered like a wrong signature.
+        const isIngest = operationId === 'ingestDelivery';
+        failures.push([isIngest ? [401] : [404, 204], { ...call, path: unknown }]);
         const wrong = Object.fromEntries(Object.keys(call.path).map((name) => [name, 'a\u0000b']));
-        failures.push([[400, 404], { ...call, path: wrong }]);
+        failures.push([isIngest ? [401] : [400, 404], { ...call, path: wrong }]);
       }
       if (operation.requestBody !== undefined) failures.push([[400], { ...call, text: '{"half":' }]);
 
@@ -186,7 +188,7 @@ describe.each(OPERATIONS.map((operation) => [operation.operationId, operation] a
       const headers = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
       const asked: Call = {
         ...call,
-        headers: { ...headers, ...(isKeyed && { 'idempotency-key': operationId }) },
+        headers: { ...call.headers, ...headers, ...(isKeyed && { 'idempotency-key': operationId }) },
       };
 
       const first = await answered(operation, asked);

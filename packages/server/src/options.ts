@@ -9,6 +9,8 @@ export interface ServerOptions {
   readonly maxRequestBodyBytes?: number;
   /** Of an answer over gRPC, which is one message: what clients take by default. */
   readonly maxGrpcMessageBytes?: number;
+  /** Bytes of one delivery to a webhook trigger. */
+  readonly maxDeliveryBytes?: number;
   /** Per key. Absent = off, as on loopback. */
   readonly rateLimit?: RateLimit;
   /** Comment frames on quiet streams; the protocol wants one at least every 30 s. */
@@ -54,6 +56,7 @@ const DEFAULTS: Settings = {
   identity: undefined,
   maxRequestBodyBytes: 1024 * 1024,
   maxGrpcMessageBytes: 4 * 1024 * 1024,
+  maxDeliveryBytes: 256 * 1024,
   rateLimit: undefined,
   keepaliveMs: 15_000,
   stallMs: 60_000,

@@ -42,9 +42,11 @@ import { why } from './runs/why.ts';
 import { ls as listSecrets } from './secrets/ls.ts';
 import { rm as removeSecret } from './secrets/rm.ts';
 import { set as setSecret } from './secrets/set.ts';
+import { schedules } from './schedules/index.ts';
 import { serve } from './serve.ts';
 import { worker } from './worker.ts';
 import { ls as listWorkers } from './workers/ls.ts';
+import { triggers } from './triggers/index.ts';
 import { webhooks } from './webhooks/index.ts';
 import { build } from './workflows/build.ts';
 import { check } from './workflows/check.ts';
@@ -100,6 +102,8 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
     group('rotate', 'Rotate signing keys', [rotateLinks]),
   ]),
   group('secrets', 'Manage secrets for nodes', [listSecrets, setSecret, removeSecret]),
+  schedules,
+  triggers,
   webhooks,
   group('audit', 'Verify and export the audit log', [verifyAudit, exportLog, reanchor]),
   cluster,

@@ -31,6 +31,7 @@ function noteOf(run: RunSummary): string {
     aside,
     run.damaged === true ? 'damaged' : '',
     run.errorCode ?? at,
+    run.source === undefined ? '' : `by ${run.source}`,
     ...run.tags.map((tag) => `#${tag}`),
   ]
     .filter(Boolean)

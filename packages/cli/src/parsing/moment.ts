@@ -25,6 +25,13 @@ export function parseExpiry(flag: string, text: string, now: number): string {
   return span === undefined ? parseMoment(flag, text, now) : new Date(now + span).toISOString();
 }
 
+/** A length of time, as milliseconds. */
+export function parseDuration(flag: string, text: string): number {
+  const span = parseSpan(text);
+  if (span !== undefined) return span;
+  throw usageError(`--${flag} takes a time such as 30s, 10m, 2h or 1d, not "${text}".`);
+}
+
 /** Milliseconds of `10m`, `2h`, `30d`; undefined for anything else. */
 export function parseSpan(text: string): number | undefined {
   const match = /^(\d+)([smhdw])$/.exec(text);

@@ -44,6 +44,9 @@ const SAMPLES: readonly Sample[] = [
   },
   { id: 'payment-retry', outputs: { result: 'invoice', payment: 'invoice' } },
   { id: 'batch-totals', outputs: { runningTotals: [30, 150, 180], total: 180 } },
+  { id: 'nightly-report', outputs: { report: '3 sales, 195 EUR', total: 195 } },
+  { id: 'issue-triage', outputs: { queue: 'on-call', number: 1 } },
+  { id: 'issue-triage', inputs: ['title=A typo', 'number=7'], outputs: { queue: 'backlog', number: 7 } },
   {
     id: 'text-lengths',
     outputs: {

@@ -32,3 +32,18 @@ export function createSha256(): Sha256 {
     hex: () => hash.digest('hex'),
   };
 }
+
+/** A UUID (version 8) made from a text; with a time it begins like one that was made then, so that such ids sort by it. */
+export function derivedUuid(text: string, at?: number): string {
+  const hex = sha256Hex(text);
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  const head =
+    at === undefined ? hex.slice(0, 12) : Math.max(at, 0).toString(16).padStart(12, '0').slice(-12);
+  return [
+    head.slice(0, 8),
+    head.slice(8),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}

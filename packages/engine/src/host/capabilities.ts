@@ -10,6 +10,8 @@ import type { Conformance } from '../ports/conformance.ts';
 import type { AuditIntegrity } from '../runtime/audit/audit.ts';
 import type { Compile } from '../runtime/workflows/compile-definition.ts';
 import { TEST_PREFIX } from '../runtime/auth/keys.ts';
+import { horizonOf } from '../runtime/schedules/new-schedule.ts';
+import { DEFAULT_RETRY_POLICY } from '../runtime/triggers/owned-triggers.ts';
 import type { HostLimits } from './limits.ts';
 import {
   ENGINE_VERSION,
@@ -62,6 +64,7 @@ const FIXTURE_PREFIXES = ['conformance-', 'openwop-smoke-'];
 /** What it shows is how a host without conversations refuses; listing it would say that this is one. */
 const NOT_LISTED = new Set(['conformance-conversation-capability-negotiation']);
 const PAGE = 100;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 const OBSERVABILITY = {
   namespace: 'openwop',
   spanNames: ['openwop.run', 'openwop.node.<typeId>', 'openwop.interrupt'],
@@ -241,6 +244,30 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       attribution: { supported: true, emitsWriteEvents: true },
     },
     webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
+    scheduling: {
+      supported: true,
+      cron: true,
+      delayed: false,
+      calendar: false,
+      maxFutureHorizon: horizonOf(limits),
+    },
+    deadLetter: {
+      supported: true,
+      retentionDays: Math.max(Math.floor(limits.deadLettersKeptMs / DAY_MS), 1),
+    },
+    triggerBridge: {
+      supported: true,
+      subscriptionStates: ['active', 'paused', 'dead-lettered'],
+      dedup: true,
+      retryPolicy: { ...DEFAULT_RETRY_POLICY },
+      sources: ['webhook', 'schedule'],
+      ingestion: {
+        externalSources: ['webhook'],
+        maxBodyBytes: limits.maxDeliveryBytes,
+        verification: ['webhook-signature'],
+        registrationEndpoint: true,
+      },
+    },
     compliance: { defaultMode: 'mask', supportedClasses: ['public', 'pii', 'phi', 'pci', 'regulated'] },
     idempotency: {
       supported: true,

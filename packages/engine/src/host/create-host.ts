@@ -54,7 +54,8 @@ interface Life extends Pick<Host, 'start' | 'stop'> {
 function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, discovery: Discovery): Life {
   const { log, random, test } = settings;
   const { store, committer } = stores;
-  const { audit, dispatcher, feed, lease, linkKeys, member, outbox, overload, retention, workers } = runtime;
+  const { audit, dispatcher, feed, lease, linkKeys, member, outbox, overload, retention, starting, workers } =
+    runtime;
   let hostId = '';
   let unwatch: (() => void) | undefined;
   let pruning: NodeJS.Timeout | undefined;
@@ -87,6 +88,7 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
       workers.start();
       await lease.start();
       dispatcher.start();
+      starting.scheduler.start();
       member.start();
       pruning = setInterval(prune, PRUNE_EVERY_MS);
       pruning.unref();
@@ -98,6 +100,7 @@ function createLife(settings: HostSettings, stores: Stores, runtime: Runtime, di
       member.stop();
       linkKeys.stop();
       retention.stop();
+      await starting.scheduler.stop();
       workers.drain();
       await Promise.all([dispatcher.stop(graceMs), outbox.stop(graceMs)]);
       const isFree = await workers.stop();

@@ -84,6 +84,32 @@ export const LIMITS = {
       'Milliseconds that requests for a deleted run get run_expired',
     ],
   },
+  'Schedules and triggers': {
+    maxSchedules: [10_000, 'Schedules of one tenant'],
+    minScheduleIntervalMs: [
+      1_000,
+      'Milliseconds between two due times of a schedule with an interval, at least',
+    ],
+    maxCatchUpMs: [
+      30 * 24 * 60 * 60 * 1_000,
+      'Milliseconds back that a schedule may catch up what it missed',
+    ],
+    scheduleHorizonMs: [
+      3_650 * 24 * 60 * 60 * 1_000,
+      'Milliseconds ahead within which a new schedule must be due for the first time',
+    ],
+    scheduleLeaseMs: [
+      10_000,
+      'Milliseconds after which another process fires a schedule that one has begun to',
+    ],
+    maxTriggers: [1_000, 'Webhook triggers of one tenant'],
+    maxDeliveryBytes: [256 * 1024, 'Bytes of one delivery to a webhook trigger'],
+    deliveriesPerMinute: [600, 'Deliveries that one webhook trigger takes in a minute'],
+    deliveryToleranceMs: [5 * 60 * 1_000, 'Milliseconds that the signed time of a delivery may be off'],
+    deliveryIdsKeptMs: [24 * 60 * 60 * 1_000, 'Milliseconds that the id of a delivery is remembered'],
+    maxDeadLetters: [1_000, 'Dead letters of one schedule or trigger'],
+    deadLettersKeptMs: [30 * 24 * 60 * 60 * 1_000, 'Milliseconds that dead letters are kept'],
+  },
   'Webhooks and links': {
     maxWebhooks: [100, 'Webhooks of one tenant'],
     webhookRefreshMs: [2_000, 'Milliseconds after which webhooks changed by another process are seen'],

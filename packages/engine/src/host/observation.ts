@@ -1,4 +1,4 @@
-import type { CommittedGroup, Observer, TelemetrySource } from './host.ts';
+import type { CommittedGroup, FiringOutcome, IngestOutcome, Observer, TelemetrySource } from './host.ts';
 import { decorateStore } from '../ports/decorate-store.ts';
 import type { Store, WriteResult, WriteUnit } from '../ports/store.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -18,6 +18,10 @@ export interface Observation extends Pick<TelemetrySource, 'observe'> {
   watching(feed: Feed): Feed;
   /** A command has its result. */
   decided(commandId: string): void;
+  /** Something was delivered to a trigger. */
+  ingested(outcome: IngestOutcome): void;
+  /** A due time of a schedule was dealt with. */
+  fired(outcome: FiringOutcome, lateMs: number): void;
   /** Milliseconds since the store last renewed the claims of this process; undefined before the first time. */
   claimAgeMs(): number | undefined;
 }
@@ -101,6 +105,8 @@ export function createObservation(inner: Store, clock: Clock, log: Log): Observa
       const lagMs = Math.max(clock.now() - at, 0);
       tell((observer) => observer.decided(lagMs));
     },
+    ingested: (outcome) => tell((observer) => observer.ingested(outcome)),
+    fired: (outcome, lateMs) => tell((observer) => observer.fired(outcome, lateMs)),
     claimAgeMs: () => (renewedAt === undefined ? undefined : clock.monotonic() - renewedAt),
     observe(observer) {
       observers = [...observers, observer];

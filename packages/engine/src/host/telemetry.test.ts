@@ -32,6 +32,8 @@ function notebook(): Observer & { readonly heard: string[]; readonly groups: num
     grouped: ({ units }) => groups.push(units),
     decided: () => heard.push('decided'),
     delivering: () => undefined,
+    fired: () => undefined,
+    ingested: () => undefined,
   };
 }
 

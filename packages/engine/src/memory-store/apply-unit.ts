@@ -8,15 +8,16 @@ import type {
   WorkflowUnit,
   WriteUnit,
 } from '../ports/store.ts';
-import { endsClaim, isOpen, ownRun, takesClaim } from '../ports/store-rules.ts';
+import { documentWrites, endsClaim, isOpen, ownRun, takesClaim } from '../ports/store-rules.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 import { blobKey, factsOf, idempotencyKey, workflowAt } from './data.ts';
-import { applyDocument } from './documents.ts';
+import { applyDocument, wakeDocument } from './documents.ts';
 import { applyErasure, applyPurge } from './retention.ts';
 
 /** Writes a unit that was found free of objections. */
 export function applyUnit(data: MemoryData, unit: WriteUnit, now: number): void {
   applyByKind(data, unit, now);
+  for (const write of documentWrites(unit)) applyDocument(data, write, unit.batchId);
   const record = unit.idempotency;
   if (record) data.idempotency.set(idempotencyKey(record.tenant, record.operation, record.keyHash), record);
   for (const entry of unit.audit ?? []) {
@@ -49,8 +50,6 @@ function applyByKind(data: MemoryData, unit: WriteUnit, now: number): void {
       return;
     case 'outbox':
       return applyOutbox(data, unit, now);
-    case 'document':
-      return applyDocument(data, unit);
     case 'blob':
       return applyBlob(data, unit);
     case 'purge':
@@ -59,6 +58,7 @@ function applyByKind(data: MemoryData, unit: WriteUnit, now: number): void {
       return applyErasure(data, unit);
     case 'suspicion':
       return applySuspicion(data, unit);
+    case 'document':
     case 'audit':
       return;
   }
@@ -79,6 +79,7 @@ function applyRun(data: MemoryData, unit: RunUnit, now: number): void {
     data.outbox.set(row.id, { row: stored, nextAt: row.dueAt, dead: false });
   }
   for (const signal of unit.notify ?? []) deliver(data, signal, run.record.tenant, now);
+  for (const place of unit.wakes ?? []) wakeDocument(data, place, unit.batchId);
 }
 
 function consume(run: MemoryRun, unit: RunUnit): void {

@@ -5,6 +5,8 @@ import {
   commandRejection,
   creationRejection,
   documentRejection,
+  documentWrites,
+  firstRejection,
   guardRejection,
   isLive,
   ownRun,
@@ -24,10 +26,16 @@ import { pinsOf } from './retention.ts';
 export function unitRejection(data: MemoryData, unit: WriteUnit, now: number): Refusal | undefined {
   const record = unit.idempotency && liveRecord(data, unit.idempotency, now);
   const claimed = unit.whileHeld && factsOf(data.runs.get(unit.whileHeld.runId));
-  return guardRejection(unit, record, claimed) ?? rejectionByKind(data, unit, now);
+  return (
+    guardRejection(unit, record, claimed) ??
+    firstRejection(documentWrites(unit), (write) =>
+      documentRejection(documentAt(data, write, now)?.version, write),
+    ) ??
+    rejectionByKind(data, unit)
+  );
 }
 
-function rejectionByKind(data: MemoryData, unit: WriteUnit, now: number): Refusal | undefined {
+function rejectionByKind(data: MemoryData, unit: WriteUnit): Refusal | undefined {
   switch (unit.kind) {
     case 'run':
       return unit.create
@@ -41,13 +49,12 @@ function rejectionByKind(data: MemoryData, unit: WriteUnit, now: number): Refusa
       return revocationRejection(data.keys.get(unit.keyId)?.tenant, unit);
     case 'setting':
       return settingRejection(data.settings.get(unit.name), unit);
-    case 'document':
-      return documentRejection(documentAt(data, unit, now) !== undefined, unit);
     case 'purge':
     case 'erase':
       return removalRejection(ownFacts(data, unit), unit.kind, pinsOf(data, unit.runId));
     case 'suspicion':
       return suspicionRejection(factsOf(data.runs.get(unit.runId)));
+    case 'document':
     case 'key':
     case 'outbox':
     case 'audit':

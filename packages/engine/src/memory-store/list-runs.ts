@@ -1,5 +1,6 @@
 import { HostError } from '@weft/protocol';
 import type { Listed, RunFilter, RunPage } from '../ports/store.ts';
+import { listedTags, sourceTag } from '../ports/store-rules.ts';
 import { isQuarantined, type MemoryData, type MemoryRun } from './data.ts';
 
 export type Position = readonly [createdAt: number, order: number];
@@ -80,6 +81,7 @@ function matches(run: MemoryRun, filter: RunFilter): boolean {
     (filter.status === undefined || filter.status.includes(head.status)) &&
     (filter.workflowId === undefined || record.workflowId === filter.workflowId) &&
     (filter.tag === undefined || record.tags.includes(filter.tag)) &&
+    (filter.source === undefined || listedTags(record).includes(sourceTag(filter.source))) &&
     (filter.since === undefined || record.createdAt >= filter.since) &&
     (filter.until === undefined || record.createdAt < filter.until)
   );

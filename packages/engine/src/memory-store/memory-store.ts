@@ -16,7 +16,7 @@ import {
   runRow,
 } from './data.ts';
 import { claimObstacle, firstSeq, isLive } from '../ports/store-rules.ts';
-import { documentAt, listDocuments, pruneDocuments } from './documents.ts';
+import { claimDueDocuments, documentAt, listDocuments, pruneDocuments } from './documents.ts';
 import { listExpired, pruneTombstones, tombstoneAt } from './retention.ts';
 import { decodeCursor, encodeCursor, listRuns, takePage } from './list-runs.ts';
 import { memoryTasks, pruneTasks } from './tasks.ts';
@@ -177,6 +177,9 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     readDocument: async (place) => documentAt(data, place, clock()),
     async listDocuments(tenant, collection, scope, page) {
       return listDocuments(data, { tenant, collection, scope }, page, clock());
+    },
+    async claimDueDocuments(collection, limit, leaseMs) {
+      return claimDueDocuments(data, { collection, limit, leaseMs }, clock());
     },
     async readBlob(tenant, runId, blobId, index) {
       const bytes = data.blobs.get(blobKey(tenant, runId, blobId, index));

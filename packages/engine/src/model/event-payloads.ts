@@ -16,6 +16,8 @@ export interface EventPayloads {
   'run.completed': Documented<'run.completed'>;
   'run.failed': Documented<'run.failed'>;
   'run.cancelled': Documented<'run.cancelled'>;
+  'run.dead_lettered': Documented<'run.dead_lettered'>;
+  'trigger.delivery.attempted': Documented<'trigger.delivery.attempted'>;
 
   'node.started': Documented<
     'node.started',

@@ -238,6 +238,27 @@ export interface CreationRecord {
   readonly parent?: ParentLink;
   readonly fork?: ForkLink;
   readonly imported?: ImportOrigin;
+  /** Absent when a client, a parent or an import made the run. A fork has its source's, because a replay repeats its events. */
+  readonly source?: RunSource;
+}
+
+/** What started a run by itself: a schedule whose time had come, or a trigger that something was delivered to. */
+export interface RunSource {
+  readonly kind: 'schedule' | 'trigger';
+  /** The schedule's name, the trigger's id. */
+  readonly id: string;
+  /** Names the due time or the delivery, the same for whoever computes it; the cause of `run.started`. */
+  readonly deliveryId: string;
+  /** Opaque, and equal for deliveries that are taken for one. */
+  readonly dedupKey: string;
+  readonly attempt: number;
+  /** Of a schedule: the time that was due. */
+  readonly dueAt?: number;
+}
+
+/** As people and filters spell it. */
+export function sourceName({ kind, id }: Pick<RunSource, 'kind' | 'id'>): string {
+  return `${kind}:${id}`;
 }
 
 /** The run and node that started this run as a child. */
@@ -298,6 +319,8 @@ export interface RunLimits {
   readonly loopIterations: number;
   /** Times one node may ask for clarification. */
   readonly clarificationRounds: number;
+  /** A run that fails after its last retry says so. Absent in older records. */
+  readonly deadLetters?: true;
 }
 
 /** Running, or waiting for an answer: there may be something to decide. */

@@ -220,9 +220,12 @@ describe('what is written once', () => {
       undefined,
       { reason: 'setting_conflict', value: 'b' },
     ]);
-    expect(documentRejection(true, {})).toBeUndefined();
-    expect(documentRejection(true, { onlyNew: true })).toEqual({ reason: 'document_exists' });
-    expect(documentRejection(false, { onlyNew: true })).toBeUndefined();
+    expect(documentRejection('v1', {})).toBeUndefined();
+    expect(documentRejection('v1', { onlyNew: true })).toEqual({ reason: 'document_exists' });
+    expect(documentRejection(undefined, { onlyNew: true })).toBeUndefined();
+    expect(documentRejection('v1', { replaces: 'v1' })).toBeUndefined();
+    expect(documentRejection('v2', { replaces: 'v1' })).toEqual({ reason: 'document_changed' });
+    expect(documentRejection(undefined, { replaces: 'v1' })).toEqual({ reason: 'document_changed' });
   });
 
   it('is gone at the moment in which it expires', () => {

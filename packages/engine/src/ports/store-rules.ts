@@ -1,10 +1,10 @@
 import type { CreationRecord, RunStatus } from '../model/run-state.ts';
-import { isTerminalStatus } from '../model/run-state.ts';
+import { isTerminalStatus, sourceName } from '../model/run-state.ts';
 import type {
   ClaimRef,
   ClaimResult,
   CommandUnit,
-  DocumentUnit,
+  DocumentWrite,
   EraseUnit,
   IdempotencyRecord,
   PurgeUnit,
@@ -44,7 +44,10 @@ export interface RunFacts {
 type Facts<Part extends keyof RunFacts> = Pick<RunFacts, Part> | undefined;
 type Creation = NonNullable<RunUnit['create']>;
 
-/** Before the rules of the unit's kind: its idempotency record, if one is there and has not expired, then the claim that it needs. */
+/**
+ * Before the rules of the unit's kind: its idempotency record, if one is there and has not expired, then the claim that it needs.
+ * After that, and before its kind, the documents that it writes.
+ */
 export function guardRejection(
   unit: WriteUnit,
   record: IdempotencyRecord | undefined,
@@ -201,17 +204,52 @@ export function settingRejection(
   return value === undefined || value === unit.value ? undefined : { reason: 'setting_conflict', value };
 }
 
-/** `isThere`: one that has not expired. */
+/** `version`: of one that is there and has not expired. */
 export function documentRejection(
-  isThere: boolean,
-  { onlyNew }: Pick<DocumentUnit, 'onlyNew'>,
+  version: string | undefined,
+  { onlyNew, replaces }: Pick<DocumentWrite, 'onlyNew' | 'replaces'>,
 ): Refusal | undefined {
-  return onlyNew && isThere ? { reason: 'document_exists' } : undefined;
+  if (onlyNew && version !== undefined) return { reason: 'document_exists' };
+  return replaces !== undefined && replaces !== version ? { reason: 'document_changed' } : undefined;
+}
+
+/** The first reason against any of several writes. */
+export function firstRejection<Write>(
+  writes: readonly Write[],
+  rejectionOf: (write: Write) => Refusal | undefined,
+): Refusal | undefined {
+  for (const write of writes) {
+    const rejection = rejectionOf(write);
+    if (rejection !== undefined) return rejection;
+  }
+  return undefined;
+}
+
+/** All documents that a unit writes, each with the version that it gives them. */
+export function documentWrites(unit: WriteUnit): readonly DocumentWrite[] {
+  const brought = unit.documents ?? [];
+  return unit.kind === 'document' ? [unit, ...brought] : brought;
 }
 
 /** What has expired by the store's clock is not there; what has no such time never expires. */
 export function isLive(expiresAt: number | null | undefined, now: number): boolean {
   return expiresAt === undefined || expiresAt === null || expiresAt > now;
+}
+
+/** Stands where no client's tag can stand. */
+const SOURCE_TAG = '\u001f';
+
+/** What a run is found by in lists: its tags, and what started it. A fork was started by whoever forked. */
+export function listedTags({
+  tags,
+  source,
+  fork,
+}: Pick<CreationRecord, 'tags' | 'source' | 'fork'>): readonly string[] {
+  return source === undefined || fork !== undefined ? tags : [...tags, sourceTag(sourceName(source))];
+}
+
+export function sourceTag(name: string): string {
+  return `${SOURCE_TAG}${name}`;
 }
 
 /** Open runs that need another one's log; asked only when nothing else speaks against its removal. */

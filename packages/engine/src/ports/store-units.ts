@@ -35,6 +35,8 @@ interface UnitBase {
   readonly audit?: readonly AuditEntry[];
   /** Refused with `stale_epoch` unless this claim holds: what is written on behalf of a run, and not to its log. */
   readonly whileHeld?: ClaimRef;
+  /** Small records that are written with the unit. One that may not be written rejects the unit with all of them. */
+  readonly documents?: readonly DocumentWrite[];
 }
 
 /** A claim on a run, by the epoch that it was given. */
@@ -72,6 +74,8 @@ export interface RunUnit extends UnitBase {
   readonly notify?: readonly Signal[];
   /** Replaces what is held against the run, with this write: nothing any more when it is empty. */
   readonly heldAgainst?: { readonly suspicion?: Suspicion };
+  /** Documents that are due at once, where they are there, and have another version from now on. */
+  readonly wakes?: readonly DocumentPlace[];
 }
 
 /**
@@ -156,14 +160,21 @@ export interface DocumentPlace {
 }
 
 /** Writes a small record over what was there, or removes it. */
-export interface DocumentUnit extends UnitBase, DocumentPlace {
-  readonly kind: 'document';
+export interface DocumentWrite extends DocumentPlace {
   /** JSON text; absent = remove, which is no error when there is nothing. */
   readonly body?: string;
   readonly at: number;
   readonly expiresAt?: number;
+  /** When `claimDueDocuments` finds it; absent = never. */
+  readonly dueAt?: number;
   /** Refused with `document_exists` when there is one that has not expired. */
   readonly onlyNew?: boolean;
+  /** Refused with `document_changed` unless the one that is there has this version. */
+  readonly replaces?: string;
+}
+
+export interface DocumentUnit extends UnitBase, DocumentWrite {
+  readonly kind: 'document';
 }
 
 /** One piece of a large value that belongs to a run. Pieces are written in order, each once; the same piece again changes nothing. */

@@ -18,6 +18,7 @@ export type {
   CommandUnit,
   DocumentPlace,
   DocumentUnit,
+  DocumentWrite,
   EraseUnit,
   KeyUnit,
   Signal,
@@ -60,6 +61,10 @@ export type {
  * S-12. A task has one lease at a time. Each has a higher number than the one before; it ends with the deadline of its holder, by
  *       the store's clock, and what is written under another number is refused. A task is leased only while its run is open and
  *       claimed as it was when the task was put up.
+ * S-18. A document's version changes with every write to it. A write that names the version it replaces is rejected once
+ *       another one was faster, together with everything its unit brings.
+ * S-19. A document whose due time has come by the store's clock is found by `claimDueDocuments`, at a cost that depends on
+ *       how many are due and not on how many there are, and by one caller at a time until its lease is over.
  */
 export type Store = Commits &
   RunLog &
@@ -167,6 +172,11 @@ export interface Documents {
     scope: string,
     page: Page,
   ): Promise<Listed<StoredDocument>>;
+  /**
+   * Documents of a collection, of all tenants, that are due, oldest first; where there are more than `limit`, tenants take turns.
+   * They are not found again before `leaseMs` have passed, or something was written to them.
+   */
+  claimDueDocuments(collection: string, limit: number, leaseMs: number): Promise<DueDocuments>;
   /** One piece of a large value, in the order in which they were written. */
   readBlob(tenant: string, runId: string, blobId: string, index: number): Promise<Uint8Array | undefined>;
 }
@@ -256,6 +266,7 @@ export type Refusal =
         | 'inbox_full'
         | 'key_missing'
         | 'document_exists'
+        | 'document_changed'
         | 'parent_ended'
         | 'source_gone';
     }
@@ -378,6 +389,8 @@ export interface RunFilter {
   readonly status?: readonly RunStatus[];
   readonly workflowId?: string;
   readonly tag?: string;
+  /** What started them, as `sourceName` spells it. */
+  readonly source?: string;
   /** Only those that are quarantined and have not ended. */
   readonly quarantined?: true;
   /** Creation time, inclusive. */
@@ -455,6 +468,21 @@ export interface StoredDocument {
   readonly body: string;
   readonly at: number;
   readonly expiresAt?: number;
+  /** Names the write that made it. */
+  readonly version: string;
+}
+
+export interface DueDocument extends StoredDocument {
+  readonly tenant: string;
+  readonly scope: string;
+}
+
+export interface DueDocuments {
+  /** By the store's clock. */
+  readonly now: number;
+  readonly rows: readonly DueDocument[];
+  /** When the next one can be found: due, or its lease over. */
+  readonly nextAt?: number;
 }
 
 export interface WorkflowRow {

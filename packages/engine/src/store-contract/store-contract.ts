@@ -4,6 +4,7 @@ import { appendingContract } from './appending.ts';
 import { blobsContract } from './blobs.ts';
 import { claimingContract } from './claiming.ts';
 import { documentsContract } from './documents.ts';
+import { dueDocumentsContract } from './due-documents.ts';
 import { expiredRunsContract } from './expired-runs.ts';
 import { START } from './fixtures.ts';
 import { forksContract } from './forks.ts';
@@ -98,6 +99,7 @@ export function storeContract(name: string, harness: StoreHarness): void {
     outboxContract(subject);
     registryContract(subject);
     documentsContract(subject);
+    dueDocumentsContract(subject);
     blobsContract(subject);
     heldWritesContract(subject);
     purgingContract(subject);

@@ -126,6 +126,33 @@ export const CapabilitiesSchema = open({
       durable: optional(flag),
     }),
   ),
+  scheduling: optional(
+    closed({
+      supported: flag,
+      cron: optional(flag),
+      delayed: optional(flag),
+      calendar: optional(flag),
+      maxFutureHorizon: optional(Type.String()),
+    }),
+  ),
+  deadLetter: optional(closed({ supported: flag, retentionDays: optional(Type.Integer({ minimum: 1 })) })),
+  triggerBridge: optional(
+    closed({
+      supported: flag,
+      subscriptionStates: optional(names),
+      dedup: optional(flag),
+      retryPolicy: optional(closed({ maxAttempts: optional(count), backoff: optional(Type.String()) })),
+      sources: optional(names),
+      ingestion: optional(
+        closed({
+          externalSources: optional(names),
+          maxBodyBytes: optional(count),
+          verification: optional(names),
+          registrationEndpoint: optional(flag),
+        }),
+      ),
+    }),
+  ),
   auth: optional(open({ profiles: optional(names), auditLogIntegrity: optional(AuditIntegritySchema) })),
   restTransport: optional(
     closed({

@@ -30,6 +30,10 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
     '/runOptionsOverlay/metadata/*',
   ],
   setSecret: ['/value'],
+  createSchedule: ['/inputs/*'],
+  registerTrigger: ['/inputMapping/member'],
+  createTrigger: ['/secret', '/inputMapping/member'],
+  testTrigger: ['/body', '/headers/*'],
   // A definition, held to the schema of registerWorkflow by the engine; and a bundle, read by core/import.
   checkWorkflow: ['/*'],
   importBundle: ['/*'],

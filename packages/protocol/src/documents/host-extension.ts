@@ -81,6 +81,7 @@ export const RunSummarySchema = open({
   currentNodeId: optional(Type.String()),
   errorCode: optional(Type.String()),
   tags: Type.Array(Type.String()),
+  source: optional(Type.String({ description: 'What started it: schedule:NAME or trigger:ID.' })),
   events: count,
   quarantined: optional(open({ since: dateTime, reason: nonEmpty })),
   damaged: optional(Type.Literal(true)),

@@ -14,6 +14,8 @@ export const SCOPES = {
   'keys:manage': 'Create, list and revoke keys.',
   'keys:impersonate': 'Create keys for other principals, of the other kind, and in other tenants.',
   'secrets:manage': 'Store and remove secrets.',
+  'schedules:manage':
+    'Make, list and remove schedules and webhook triggers, and replay what they could not start.',
   'host:admin': 'Act for every tenant and read the host’s own state.',
 } as const satisfies Record<string, string>;
 

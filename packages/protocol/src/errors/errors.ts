@@ -26,6 +26,10 @@ export const ERRORS = {
     status: 400,
     advice: 'This host does not serve details.requiredCapability; remove the node or use another host.',
   },
+  schedule_horizon_exceeded: {
+    status: 400,
+    advice: 'Let the schedule be due within details.maxFutureHorizon.',
+  },
   unauthenticated: { status: 401, advice: 'Send "Authorization: Bearer <key>" with a valid key.' },
   key_expired: { status: 401, advice: 'The key has expired; create a new one.' },
   key_revoked: { status: 401, advice: 'The key was revoked; create a new one.' },
@@ -127,6 +131,7 @@ export const ERRORS = {
     status: 409,
     advice: 'This version holds other content; raise "version" and register again.',
   },
+  schedule_exists: { status: 409, advice: 'Remove the schedule of this name first, or choose another name.' },
   run_expired: { status: 410, advice: 'The run was removed by the retention policy.' },
   payload_too_large: { status: 413, advice: 'Send less than details.maxRequestBodyBytes bytes.' },
   answer_too_large: {
@@ -151,6 +156,10 @@ export const ERRORS = {
   service_unavailable: {
     status: 503,
     advice: 'The host is at capacity; wait Retry-After seconds and try again.',
+  },
+  dead_letters_full: {
+    status: 503,
+    advice: 'Replay or remove dead letters of details.source; until then nothing more can be kept.',
   },
   engine_version_mismatch: { status: 503, advice: 'The run was written by a newer host; upgrade this one.' },
 } as const satisfies Record<string, { status: number; advice: string }>;

@@ -13,6 +13,8 @@ export interface WireEventParts {
   readonly at: number;
   readonly nodeId?: string | undefined;
   readonly causeSeq?: number | undefined;
+  /** A cause outside the log: what was delivered to start the run. */
+  readonly causationId?: string | undefined;
   /** JSON text of the payload; it goes onto the wire as it is. */
   readonly payloadText: string;
   readonly engineVersion: number;
@@ -29,7 +31,8 @@ export function assembleWireEvent(parts: WireEventParts): string {
   const { seq, nodeId, causeSeq } = parts;
   const runId = escaped(parts.runId);
   const node = nodeId === undefined ? '' : `,"nodeId":"${escaped(nodeId)}"`;
-  const cause = causeSeq === undefined ? '' : `,"causationId":"${eventId(runId, causeSeq)}"`;
+  const causationId = causeSeq === undefined ? parts.causationId : eventId(parts.runId, causeSeq);
+  const cause = causationId === undefined ? '' : `,"causationId":"${escaped(causationId)}"`;
   return (
     `{"eventId":"${eventId(runId, seq)}","runId":"${runId}","sequence":${seq}` +
     `,"type":"${escaped(parts.type)}","timestamp":"${toIso(parts.at)}"${node}${cause}` +

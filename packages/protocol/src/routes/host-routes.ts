@@ -92,6 +92,7 @@ const runs = describeRoutes({
       },
       { name: 'workflowId', description: 'Only runs of this workflow.', schema: name },
       { name: 'tag', description: 'Only runs with this tag.', schema: name },
+      { name: 'source', description: 'Only runs started by schedule:NAME or trigger:ID.', schema: name },
       { name: 'since', description: 'Created at this time or later.', schema: dateTime },
       { name: 'until', description: 'Created before this time.', schema: dateTime },
       { name: 'quarantined', description: 'Only quarantined runs.', schema: Type.Literal(true) },

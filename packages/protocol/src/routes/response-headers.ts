@@ -76,6 +76,11 @@ export const RESPONSE_HEADERS = {
     always: false,
   },
   Vary: { description: 'Which request headers the answer depends on.', schema: text, always: false },
+  'Weft-Trigger-Secret': {
+    description: 'The secret that deliveries are signed with; in this answer and nowhere else.',
+    schema: text,
+    always: false,
+  },
   'X-Accel-Buffering': {
     description: 'With "no", proxies pass events on at once.',
     schema: Type.Literal('no'),

@@ -8,6 +8,7 @@ import { PROBE_ROUTES } from './probe-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import type { RouteDescription } from './route-description.ts';
 import { WORKER_ROUTES } from './worker-routes.ts';
+import { SCHEDULE_ROUTES, TRIGGER_SUBSCRIPTION_ROUTES } from './schedule-routes.ts';
 import { DELIVERY_ROUTES, WEBHOOK_ROUTES } from './webhook-routes.ts';
 
 export interface Route extends Endpoint, RouteDescription {
@@ -24,6 +25,8 @@ const DESCRIPTIONS: Readonly<Record<OperationId, RouteDescription>> = {
   ...DELIVERY_ROUTES,
   ...CLUSTER_ROUTES,
   ...WORKER_ROUTES,
+  ...TRIGGER_SUBSCRIPTION_ROUTES,
+  ...SCHEDULE_ROUTES,
 };
 
 /** Every operation of the HTTP surface, in the order of its documents. */

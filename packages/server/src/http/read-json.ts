@@ -6,6 +6,9 @@ import { HostError, type Json, parseStrictJson, strictJsonInSteps } from '@weft/
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { unpackedBody } from './unpacked-body.ts';
 
+/** Of a route that takes the bytes as they came, and verifies them before it reads anything. */
+export const RAW_BODY = 'application/vnd.weft.raw';
+
 /** A longer body is read in slices, in between other requests. */
 export const LARGE_BODY = 65_536;
 /**
@@ -51,6 +54,7 @@ export function readJsonOnly(app: FastifyInstance, gate: Gate, maxBytes: number)
       done(error as Error);
     }
   });
+  app.addContentTypeParser(RAW_BODY, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     try {

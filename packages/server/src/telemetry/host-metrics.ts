@@ -2,7 +2,8 @@ import type { Host, Observer } from '@weft/engine';
 import type { Registry } from './registry.ts';
 
 /** The metrics of this process: what waits, what the store takes, and how busy the event loop is. */
-export interface HostMetrics extends Pick<Observer, 'grouped' | 'decided' | 'delivering'> {
+export interface HostMetrics
+  extends Pick<Observer, 'grouped' | 'decided' | 'delivering' | 'fired' | 'ingested'> {
   /** Brings the gauges up to date. */
   refresh(): Promise<void>;
 }
@@ -50,6 +51,24 @@ export function createHostMetrics(registry: Registry, host: Pick<Host, 'stats' |
     unit: 's',
     buckets: AGE_BUCKETS,
   });
+  const firings = counter({
+    name: 'weft.schedule.firings',
+    help: 'Due times of schedules that were dealt with.',
+    unit: '{firing}',
+    labels: ['outcome'],
+  });
+  const lateness = histogram({
+    name: 'weft.schedule.lateness',
+    help: 'Time from a due time of a schedule to the start of its run.',
+    unit: 's',
+    buckets: AGE_BUCKETS,
+  });
+  const deliveries = counter({
+    name: 'weft.trigger.deliveries',
+    help: 'Deliveries to webhook triggers.',
+    unit: '{delivery}',
+    labels: ['outcome'],
+  });
   const { fromStats, oldestDue, quarantined } = openGauges(registry);
   return {
     grouped(group) {
@@ -60,6 +79,11 @@ export function createHostMetrics(registry: Registry, host: Pick<Host, 'stats' |
     },
     decided: (lagMs) => inboxLag.observe(lagMs / 1_000),
     delivering: (ageMs) => outboxAge.observe(ageMs / 1_000),
+    fired(outcome, lateMs) {
+      firings.add(1, outcome);
+      if (outcome === 'started') lateness.observe(Math.max(lateMs, 0) / 1_000);
+    },
+    ingested: (outcome) => deliveries.add(1, outcome),
     async refresh() {
       const stats = host.stats();
       const stat = (name: string): number => {

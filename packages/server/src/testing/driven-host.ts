@@ -84,7 +84,11 @@ function withDeadDelivery(host: Host): Host {
     deadDeliveries: async () => ({ rows: [DEAD] }),
     replay: async (_caller, deliveryId) => deliveryId === DEAD.deliveryId,
   };
-  return { ...host, webhooks };
+  const deadLetters: Host['deadLetters'] = {
+    ...host.deadLetters,
+    replay: async (_caller, _source, id) => (id.startsWith('schedule-') ? { runId: DEAD.runId } : undefined),
+  };
+  return { ...host, webhooks, deadLetters };
 }
 
 export async function openDrivenHost(): Promise<DrivenHost> {
@@ -131,6 +135,30 @@ export async function openDrivenHost(): Promise<DrivenHost> {
   const produced = await startUntil('produces', 'completed');
   let registered = 0;
   const worker = async (): Promise<string> => String((await post('/v1/host/weft/workers', WORKER)).workerId);
+  let named = 0;
+  const scheduled = async (): Promise<string> => {
+    const name = `schedule-${(named += 1)}`;
+    await post('/v1/host/weft/schedules', { name, workflowId: 'noop', cron: '0 9 * * *' });
+    return name;
+  };
+  const ofSchedule =
+    (more: Call = {}) =>
+    async () => ({ path: { scheduleName: await scheduled() }, ...more });
+  const secret = 'a secret of the test';
+  const triggered = async (more: JsonObject = {}): Promise<string> =>
+    String(
+      (await post('/v1/host/weft/triggers', { workflowId: 'noop', scheme: 'shared-secret', secret, ...more }))
+        .id,
+    );
+  const ofTrigger =
+    (more: Call = {}) =>
+    async () => ({ path: { triggerId: await triggered() }, ...more });
+  const deadLetter = async () => {
+    const triggerId = await triggered({ inputMapping: { a: 'body.missing' } });
+    const url = `/v1/host/weft/ingest/${triggerId}`;
+    const { json } = await at.call('POST', url, { body: {}, headers: { 'x-weft-secret': secret } });
+    return { path: { letterId: String(json.deadLetterId) }, query: { source: `trigger:${triggerId}` } };
+  };
 
   const calls: DrivenHost['calls'] = {
     getCapabilities: () => ({}),
@@ -219,6 +247,29 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     readCallbackSecret: () => ({}),
     listDeliveries: () => ({}),
     replayDelivery: () => ({ path: { deliveryId: DEAD.deliveryId } }),
+    registerTrigger: () => ({ body: { source: 'webhook', workflowId: 'noop' } }),
+    createSchedule: () => ({ body: { name: `made-${(named += 1)}`, workflowId: 'noop', everyMs: 60_000 } }),
+    listSchedules: () => ({ query: { limit: '2' } }),
+    getSchedule: ofSchedule(),
+    removeSchedule: ofSchedule(),
+    pauseSchedule: ofSchedule(),
+    resumeSchedule: ofSchedule(),
+    triggerSchedule: ofSchedule(),
+    backfillSchedule: ofSchedule({ body: { from: '2026-01-01T00:00:00Z', to: '2026-01-03T00:00:00Z' } }),
+    createTrigger: () => ({ body: { workflowId: 'noop', scheme: 'github' } }),
+    listTriggers: () => ({ query: { limit: '2' } }),
+    getTrigger: ofTrigger(),
+    removeTrigger: ofTrigger(),
+    pauseTrigger: ofTrigger(),
+    resumeTrigger: ofTrigger(),
+    testTrigger: ofTrigger({ body: { body: { a: 1 } } }),
+    ingestDelivery: ofTrigger({ body: { a: 1 }, headers: { 'x-weft-secret': secret } }),
+    listDeadLetters: async () => ({ query: (await deadLetter()).query }),
+    replayDeadLetter: async () => {
+      const schedule = await scheduled();
+      return { path: { letterId: schedule }, query: { source: `schedule:${schedule}` } };
+    },
+    removeDeadLetter: deadLetter,
     listNodes: () => ({}),
     registerWorker: () => ({ body: WORKER }),
     listWorkers: () => ({}),

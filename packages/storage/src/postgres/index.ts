@@ -4,6 +4,7 @@ import { prepareClaims } from './runs/claims.ts';
 import { type PostgresFaults, prepareCommit } from './commits/commit.ts';
 import { type ConnectionOptions, openConnection } from './connections/connection.ts';
 import { prepareDocumentReader } from './documents/documents.ts';
+import { prepareClaimDueDocuments } from './documents/due-documents.ts';
 import { prepareListRuns } from './runs/list-runs.ts';
 import { migrate } from './connections/migrations.ts';
 import { prepareOrigins } from './runs/origins.ts';
@@ -122,6 +123,7 @@ function storeOn({ pool, notifier, schema, statementTimeoutMs, clock, faults }: 
     ...registry,
     ...documents,
     ...prepareTasks(pool, notifier, clock),
+    claimDueDocuments: prepareClaimDueDocuments(pool, clock),
 
     prune: preparePrune(pool, clock),
     async ping() {

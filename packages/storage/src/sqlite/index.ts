@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AuditEntry, CommitWatcher, Store, WriteUnit } from '@weft/engine';
+import { documentWrites } from '@weft/engine/store-rules';
 import { openBackup, removeStaleCopies } from './file/backup.ts';
 import { prepareBlobs } from './documents/blobs.ts';
 import { freeAllClaims, prepareClaims } from './claims/claims.ts';
@@ -9,6 +10,7 @@ import { type Commit, prepareCommit, type SqliteFaults } from './commits/commit.
 import { freeAllTasks, prepareTasks } from './claims/tasks.ts';
 import type { Connection } from './file/connection.ts';
 import { prepareDocuments } from './documents/documents.ts';
+import { prepareClaimDueDocuments } from './documents/due-documents.ts';
 import { newHolders } from './claims/holders.ts';
 import { prepareListExpired } from './retention/expired-runs.ts';
 import { prepareIdempotency } from './commits/idempotency.ts';
@@ -174,6 +176,7 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
   const claims = prepareClaims(connection);
   const idempotency = prepareIdempotency(connection);
   const documents = prepareDocuments(connection);
+  const claimDueDocuments = prepareClaimDueDocuments(connection);
   const blobs = prepareBlobs(connection);
   const listRuns = prepareListRuns(connection, runs);
   const pendingDeletes = preparePendingDeletes(connection);
@@ -201,7 +204,9 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
 
   /** True when the unit takes something away that was not meant to stay anywhere. */
   const isDeletion = (unit: WriteUnit): boolean =>
-    unit.kind === 'purge' || unit.kind === 'erase' || (unit.kind === 'document' && unit.body === undefined);
+    unit.kind === 'purge' ||
+    unit.kind === 'erase' ||
+    documentWrites(unit).some(({ body }) => body === undefined);
 
   const prune = preparePrune(connection);
   const tasks = prepareTasks(connection, {
@@ -257,6 +262,7 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
     readSetting: async (name) => registry.readSetting(name),
     readDocument: async (place) => documents.read(place),
     listDocuments: async (tenant, collection, scope, page) => documents.list(tenant, collection, scope, page),
+    claimDueDocuments: async (collection, limit, leaseMs) => claimDueDocuments(collection, limit, leaseMs),
     readBlob: async (tenant, runId, blobId, index) => blobs.read(tenant, runId, blobId, index),
     claimOutbox: async (limit, leaseMs, except = []) => registry.claimOutbox(limit, leaseMs, except),
     readAudit: async (fromId, limit) => registry.readAudit(fromId, limit),

@@ -10,6 +10,11 @@ export const FILTER_ARGS = {
   status: { type: 'string', valueHint: 'STATUS[,…]', description: 'Only runs in one of these states' },
   workflow: { type: 'string', valueHint: 'ID', description: 'Only runs of this workflow' },
   tag: { type: 'string', valueHint: 'TAG', description: 'Only runs with this tag' },
+  source: {
+    type: 'string',
+    valueHint: 'SOURCE',
+    description: 'Only runs started by schedule:NAME or trigger:ID',
+  },
   since: {
     type: 'string',
     valueHint: 'TIME',
@@ -26,6 +31,7 @@ export interface FilterArgs {
   readonly status?: string | undefined;
   readonly workflow?: string | undefined;
   readonly tag?: string | undefined;
+  readonly source?: string | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly quarantined?: boolean | undefined;
@@ -36,10 +42,16 @@ export function parseFilter(args: FilterArgs, now: number): RunFilter {
     ...(args.status === undefined ? {} : { status: parseStatuses(args.status) }),
     ...(args.workflow === undefined ? {} : { workflowId: args.workflow }),
     ...(args.tag === undefined ? {} : { tag: args.tag }),
+    ...(args.source === undefined ? {} : { source: parseSource(args.source) }),
     ...(args.since === undefined ? {} : { since: parseMoment('since', args.since, now) }),
     ...(args.until === undefined ? {} : { until: parseMoment('until', args.until, now) }),
     ...(args.quarantined === true && { quarantined: true as const }),
   };
+}
+
+function parseSource(text: string): string {
+  if (/^(?:schedule|trigger):./u.test(text)) return text;
+  throw usageError(`--source takes schedule:NAME or trigger:ID, not "${text}".`);
 }
 
 function parseStatuses(text: string): string[] {

@@ -176,7 +176,9 @@ export function* createBundleAssembly(
 function eventText(source: BundleSource, event: StoredEvent, payload: string): string {
   const { runId, engineVersion } = source.record;
   const { seq, nodeId, causeSeq } = event;
-  const cause = causeSeq === undefined ? '' : `"causationId":${canonicalUtf8Text(eventId(runId, causeSeq))},`;
+  const outside = seq === 0 ? source.record.source?.deliveryId : undefined;
+  const causationId = causeSeq === undefined ? outside : eventId(runId, causeSeq);
+  const cause = causationId === undefined ? '' : `"causationId":${canonicalUtf8Text(causationId)},`;
   const node = nodeId === undefined ? '' : `"nodeId":${canonicalUtf8Text(nodeId)},`;
   return (
     `{${cause}"data":${payload},"engineVersion":"${engineVersion}","eventId":${canonicalUtf8Text(eventId(runId, seq))},` +

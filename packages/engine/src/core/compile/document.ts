@@ -147,13 +147,27 @@ function hasType(value: Json, type: VariablePlan['type']): boolean {
   return typeof value === type;
 }
 
+/** By type: whether a trigger with such a config fires. */
+export const SERVED_TRIGGERS: Readonly<Partial<Record<string, (config: JsonObject) => boolean>>> = {
+  manual: () => true,
+  'channel-write': () => true,
+  schedule: (config) => config['cron'] !== undefined || config['everyMs'] !== undefined,
+  webhook: (config) => config['scheme'] !== undefined,
+};
+
+const UNCONFIGURED: Readonly<Partial<Record<string, string>>> = {
+  schedule: 'This schedule never fires: its config has neither "cron" nor "everyMs"',
+  webhook: 'Nothing can be delivered to this trigger: its config has no "scheme"',
+};
+
 export function checkTriggers(definition: WorkflowDefinition, problems: Problems): void {
   for (const [index, trigger] of definition.triggers.entries()) {
-    if (trigger.type === 'manual' || trigger.type === 'channel-write' || trigger.enabled === false) continue;
+    if (trigger.enabled === false || SERVED_TRIGGERS[trigger.type]?.(trigger.config ?? {}) === true) continue;
+    const why = UNCONFIGURED[trigger.type] ?? `Triggers of type "${trigger.type}" do not fire on this host`;
     problems.warn(
       pointer('triggers', index),
       'trigger_not_served',
-      `Triggers of type "${trigger.type}" do not fire on this host; start runs by request, or set "enabled": false.`,
+      `${why}; start runs by request, or set "enabled": false.`,
     );
   }
 }

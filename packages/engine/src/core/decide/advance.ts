@@ -192,6 +192,18 @@ function start(batch: Batch): void {
     type: 'run.started',
     payload: { workflowId: record.workflowId, transport: record.transport },
   });
+  const { source } = record;
+  if (source !== undefined) {
+    batch.record({
+      type: 'trigger.delivery.attempted',
+      payload: {
+        subscriptionId: source.id,
+        dedupKey: source.dedupKey,
+        attempt: source.attempt,
+        outcome: 'delivered',
+      },
+    });
+  }
   run.frontier.openScope(run.plan.root, []);
 }
 

@@ -9,7 +9,10 @@ import { collectOutputs, unrecoveredFailure } from './scope-result.ts';
 export function endRun(batch: Batch): void {
   const { run } = batch;
   const failure = unrecoveredFailure(run.state, run.plan.root, []);
-  if (failure !== undefined) return failRun(batch, failure.error, failure.nodeId);
+  if (failure !== undefined) {
+    noteDeadLetter(batch, failure.error, failure.nodeId);
+    return failRun(batch, failure.error, failure.nodeId);
+  }
   const outputs = collectOutputs(run.state, run.plan.root, []);
   if (isEmpty(outputs)) return void batch.record({ type: 'run.completed', payload: {} });
   const shown = shownResult(run.state, run.plan.root, run.masking);
@@ -76,6 +79,18 @@ function deadlineOf(
 ): Deadline | undefined {
   if (limit === 0 || since === undefined) return undefined;
   return { limit, deadline: Math.max(since, countedFrom) + (limit - usedMs) + 1 };
+}
+
+/** A failure that was retried to the last attempt is for a person to look at. Runs of before this was recorded stay as they were. */
+function noteDeadLetter(batch: Batch, error: NodeError, nodeId: string): void {
+  const { run } = batch;
+  const policy = run.plan.nodes.get(nodeId)?.settings.retry;
+  if (run.record.limits.deadLetters !== true || policy === undefined || policy.maxAttempts < 2) return;
+  if (error.retryable !== true || policy.never.includes(error.code)) return;
+  batch.record({
+    type: 'run.dead_lettered',
+    payload: { runId: run.record.runId, reason: error.code, attempts: policy.maxAttempts, nodeId },
+  });
 }
 
 function failRun(batch: Batch, error: NodeError, failedNodeId: string | undefined): void {

@@ -65,8 +65,10 @@ const LIMITS = {
 
 const utf8 = new TextEncoder();
 
-export function createExpressionCompiler(): Pick<ExpressionCompiler, 'compile'> {
-  const environment = createEnvironment();
+export function createExpressionCompiler(
+  roots: readonly string[] = EXPRESSION_ROOTS,
+): Pick<ExpressionCompiler, 'compile'> {
+  const environment = createEnvironment(roots);
   const kept = new Map<string, Expression>();
   let keptNodes = 0;
 
@@ -74,7 +76,7 @@ export function createExpressionCompiler(): Pick<ExpressionCompiler, 'compile'> 
     compile(source) {
       const known = kept.get(source);
       if (known !== undefined) return known;
-      const expression = compileSource(source, environment);
+      const expression = compileSource(source, { environment, roots });
       kept.set(source, expression);
       keptNodes += expression.size;
       for (const [oldest, { size }] of kept) {
@@ -87,19 +89,24 @@ export function createExpressionCompiler(): Pick<ExpressionCompiler, 'compile'> 
   };
 }
 
-function compileSource(source: string, environment: Environment): Expression {
+interface Language {
+  readonly environment: Environment;
+  readonly roots: readonly string[];
+}
+
+function compileSource(source: string, language: Language): Expression {
   const bytes = source.length > LIMITS.sourceBytes ? source.length : utf8.encode(source).length;
   if (bytes > LIMITS.sourceBytes) {
     const message = `The expression has ${bytes} bytes, more than ${LIMITS.sourceBytes}; split it up.`;
     throw tooLarge(message, LIMITS.sourceBytes, bytes);
   }
-  const program = parse(source, environment);
+  const program = parse(source, language);
   const size = analyseExpression(program.ast, {
     source,
     maxComprehensionDepth: LIMITS.comprehensionDepth,
     maxLevels: LIMITS.levels,
   });
-  checkTypes(program, source);
+  checkTypes(program, source, language);
   const reads = readsOf(program.ast);
   const evaluate = compileChecked(program.ast, source);
   const evaluateIn = (scope: ExpressionScope, budget: WorkBudget): Json => {
@@ -112,18 +119,18 @@ function compileSource(source: string, environment: Environment): Expression {
 type Parsed = ReturnType<Environment['parse']>;
 
 /** Whatever the library throws, here and when it checks the types, the expression is refused. */
-function parse(source: string, environment: Environment): Parsed {
+function parse(source: string, { environment, roots }: Language): Parsed {
   try {
     return environment.parse(source);
   } catch (error) {
-    throw refusal(source, error);
+    throw refusal(source, error, roots);
   }
 }
 
-function checkTypes(program: Parsed, source: string): void {
+function checkTypes(program: Parsed, source: string, { roots }: Language): void {
   boundLiteralTypes(program.ast);
   const { valid, error } = program.check();
-  if (!valid) throw refusal(source, error);
+  if (!valid) throw refusal(source, error, roots);
 }
 
 function compileChecked(ast: ASTNode, source: string): Evaluate {
@@ -135,12 +142,12 @@ function compileChecked(ast: ASTNode, source: string): Evaluate {
   }
 }
 
-function createEnvironment(): Environment {
+function createEnvironment(roots: readonly string[]): Environment {
   const environment = new Environment({
     homogeneousAggregateLiterals: false,
     limits: { maxAstNodes: LIMITS.nodes, maxDepth: LIMITS.depth },
   });
-  for (const root of EXPRESSION_ROOTS) environment.registerVariable(root, 'dyn');
+  for (const root of roots) environment.registerVariable(root, 'dyn');
   // Only the checker asks these: an integral JSON number may meet a fractional one anywhere.
   for (const sign of ['+', '-', '*', '/']) {
     environment.registerOperator(`int ${sign} double: double`, () => 0);
@@ -170,7 +177,7 @@ function isCelError(error: unknown): error is CelError {
   return error instanceof ParseError || error instanceof EvaluationError || error instanceof CelTypeError;
 }
 
-function refusal(source: string, error: unknown): ExpressionError {
+function refusal(source: string, error: unknown, seen: readonly string[]): ExpressionError {
   if (error instanceof RangeError)
     return tooLarge('The expression is nested too deeply; split it up.', LIMITS.depth);
   if (!isCelError(error)) {
@@ -180,8 +187,7 @@ function refusal(source: string, error: unknown): ExpressionError {
   const place = `at ${describePosition(source, error.range?.start ?? 0)}`;
   const bound = /^Exceeded \w+ \((\d+)\)/.exec(error.summary);
   if (bound !== null) return tooLarge(`${error.summary}, ${place}; split it up.`, Number(bound[1]));
-  const roots =
-    error.code === 'unknown_variable' ? ` (an expression sees ${EXPRESSION_ROOTS.join(', ')})` : '';
+  const roots = error.code === 'unknown_variable' ? ` (an expression sees ${seen.join(', ')})` : '';
   return new ExpressionError(`${clip(error.summary)}${roots}, ${place}.`);
 }
 

@@ -94,6 +94,8 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
     if (typeof payload.failedNodeId === 'string') state.failedNodeId = payload.failedNodeId;
   },
   'run.cancelled': (state, event) => end(state, event, 'cancelled'),
+  'run.dead_lettered': unchanged,
+  'trigger.delivery.attempted': unchanged,
 
   'node.started': (state, event, payload) => {
     const node = nodeOf(state, event, payload);

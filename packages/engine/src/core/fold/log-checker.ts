@@ -188,6 +188,8 @@ const RULES: { readonly [Type in EventType]: Rule<Type> } = {
   'run.completed': (_payload, { reading, report }) => checkNothingOpen(reading, report),
   'run.failed': (payload, { reading, report }) => checkFailure(payload, reading, report),
   'run.cancelled': anywhere,
+  'run.dead_lettered': anywhere,
+  'trigger.delivery.attempted': anywhere,
   'run.paused': (_payload, { reading, report }) => {
     if (reading.isPaused) report('L16', 'the run is already paused');
     reading.isPaused = true;

@@ -7,6 +7,7 @@ import {
   type ChildRun,
   type CreationRecord,
   type ForkLink,
+  type RunSource,
   isWaitingStatus,
   type NodeState,
   type RunState,
@@ -108,6 +109,7 @@ function hostMembers(record: CreationRecord, state: RunState, { quarantined }: S
     definitionDigest: record.definitionDigest,
     createdAt: toIso(record.createdAt),
     ...(record.fork !== undefined && { fork: forkOf(record.fork) }),
+    ...(record.source !== undefined && record.fork === undefined && { source: sourceOf(record.source) }),
     ...(record.imported !== undefined && { imported: { ...record.imported } }),
     ...(state.pausedAt !== undefined && { pausedAt: toIso(state.pausedAt) }),
     ...(quarantined !== undefined && { quarantined }),
@@ -123,6 +125,10 @@ function agentsOf(plan: Plan): JsonObject {
     ...(agent !== undefined && { agent: { ...agent } }),
     ...(orchestrator !== undefined && { runOrchestrator: { ...orchestrator } }),
   };
+}
+
+function sourceOf({ kind, id, deliveryId, dueAt }: RunSource): JsonObject {
+  return { kind, id, deliveryId, ...(dueAt !== undefined && { dueAt: toIso(dueAt) }) };
 }
 
 function forkOf({ sourceRunId, fromSeq, mode }: ForkLink): JsonObject {

@@ -173,6 +173,8 @@ export interface RunSummary {
   readonly currentNodeId?: string;
   readonly errorCode?: string;
   readonly tags: readonly string[];
+  /** What started it: `schedule:NAME` or `trigger:ID`. */
+  readonly source?: string;
   readonly events: number;
   /** Executed elsewhere, and only read here. */
   readonly imported?: true;

@@ -1,6 +1,11 @@
 import type { Span } from '@weft/protocol';
+import type { FiringOutcome } from '../../core/schedules/schedule.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { StoredEvent } from '../../ports/store.ts';
+import type { IngestAnswer } from './triggers.ts';
+
+/** `refused`: it was not signed as it must be. */
+export type IngestOutcome = IngestAnswer['outcome'] | 'refused';
 
 /** What telemetry may ask of the engine. It asks for the host itself, not on behalf of a caller. */
 export interface TelemetrySource {
@@ -25,6 +30,10 @@ export interface Observer {
   decided(lagMs: number): void;
   /** Deliveries were taken from the outbox; the one that had been due longest, for so long. */
   delivering(ageMs: number): void;
+  /** A due time of a schedule was dealt with, so long after it. */
+  fired(outcome: FiringOutcome, lateMs: number): void;
+  /** Something was delivered to a trigger. */
+  ingested(outcome: IngestOutcome): void;
 }
 
 export interface CommittedGroup {

@@ -3,30 +3,39 @@ import type { Signal, CommandResult } from '../../ports/store.ts';
 import { createAudit } from '../../runtime/audit/audit.ts';
 import { createCluster } from '../../runtime/cluster/cluster.ts';
 import { createCommandResults } from '../../runtime/commands/command-results.ts';
+import type { Committer } from '../../runtime/commits/committer.ts';
 import { createIdempotency, type Idempotency } from '../../runtime/commits/idempotency.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import { createPerformer } from '../../runtime/effects/performer.ts';
 import { createEgress } from '../../runtime/egress/egress.ts';
-import { createOverloadGauge } from '../../runtime/fairness/overload.ts';
+import { createOverloadGauge, type OverloadGauge } from '../../runtime/fairness/overload.ts';
 import { createLinkKeys } from '../../runtime/interrupts/link-keys.ts';
 import { createLinks } from '../../runtime/interrupts/links.ts';
 import { createOutbox } from '../../runtime/outbox/create-outbox.ts';
 import { createCancelAside } from '../../runtime/quarantine/cancel-aside.ts';
 import { createRetention } from '../../runtime/retention/retention.ts';
-import { createRunCreator } from '../../runtime/runs/create-run.ts';
+import { createRunCreator, type RunCreator } from '../../runtime/runs/create-run.ts';
 import { createFinishedRuns } from '../../runtime/runs/finished-runs.ts';
 import { createRunIds } from '../../runtime/runs/ids.ts';
 import { createReaders, type Readers } from '../../runtime/runs/readers.ts';
 import { createRunStates } from '../../runtime/runs/states.ts';
-import { createDispatcher } from '../../runtime/scheduling/dispatcher.ts';
+import { createDispatcher, type Dispatcher } from '../../runtime/scheduling/dispatcher.ts';
 import { createLease, type Lease } from '../../runtime/scheduling/lease.ts';
 import { createSpawnChild } from '../../runtime/scheduling/spawn-child.ts';
+import { createSchedules } from '../../runtime/schedules/create-schedules.ts';
+import { createZones } from '../../runtime/schedules/zones.ts';
+import { createTriggers } from '../../runtime/triggers/create-triggers.ts';
+import { createDeadLetters } from '../../runtime/triggers/dead-letters.ts';
+import { createManageDeadLetters } from '../../runtime/triggers/manage-dead-letters.ts';
+import { createMappings } from '../../runtime/triggers/mapping.ts';
+import { createOwnedTriggers } from '../../runtime/triggers/owned-triggers.ts';
+import type { Sealer } from '../../runtime/secrets/sealer.ts';
 import { createLocalResolver, openSealer } from '../../runtime/secrets/resolver.ts';
 import { createFeed } from '../../runtime/streams/feed.ts';
 import type { NodeTypes } from '../../runtime/node-types/node-types.ts';
 import { createNodeTypes } from '../../runtime/node-types/registry.ts';
 import { createCompile, ownNodeTypes } from '../../runtime/workflows/create-compile.ts';
-import { createPlans } from '../../runtime/workflows/plans.ts';
+import { createPlans, type Plans } from '../../runtime/workflows/plans.ts';
 import { createWorkers } from '../../runtime/workers/create-workers.ts';
 import type { Stores } from './open-stores.ts';
 import type { HostSettings } from './settings.ts';
@@ -73,9 +82,10 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
       workers.claimsLost();
     },
   });
+  const runCommitter = wakingSchedules(outbox.committer, () => starting.wake());
   const deciding = {
     ...common,
-    committer: outbox.committer,
+    committer: runCommitter,
     outbox: outbox.rows,
     onCommandResult(commandId: string, commandResult: CommandResult): void {
       commandResults.announce(commandId, commandResult);
@@ -124,6 +134,16 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     conformance: settings.conformance,
   });
   const spawnChild = createSpawnChild({ ...common, plans, now: clock.now, create: creator.write });
+  const overload = createOverloadGauge({ committer, dispatcher, limits });
+  const starting = createStarting(settings, stores, {
+    creator,
+    plans,
+    idempotency,
+    dispatcher,
+    overload,
+    newRunId,
+    sealer: outward.sealer,
+  });
   const readers = createReaders({
     store: visible,
     dispatcher,
@@ -156,9 +176,70 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     member,
     creator,
     readers,
-    overload: createOverloadGauge({ committer, dispatcher, limits }),
+    overload,
+    starting,
     retention: createRetention({ ...common, store: visible, finished, states }),
     audit: createAudit({ ...common, key: settings.auditKey, anchor: settings.auditAnchor }),
+  };
+}
+
+interface StartingParts {
+  readonly creator: RunCreator;
+  readonly plans: Plans;
+  readonly idempotency: Idempotency;
+  readonly dispatcher: Dispatcher;
+  readonly overload: OverloadGauge;
+  readonly newRunId: () => string;
+  readonly sealer: Sealer | undefined;
+}
+
+/** What starts runs by itself: schedules, triggers, and what became of those that started none. */
+function createStarting(settings: HostSettings, stores: Stores, parts: StartingParts) {
+  const { clock, random, limits, log } = settings;
+  const { store, committer, observation } = stores;
+  const common = { store, committer, clock, random, limits, log, ...parts };
+  const deadLetters = createDeadLetters({ store, limits });
+  const mappings = createMappings(limits);
+  const zones = createZones();
+  const wake = (at?: number): void => scheduled.scheduler.wake(at);
+  const triggered = createTriggers({
+    ...common,
+    deadLetters,
+    mappings,
+    secrets: createLocalResolver(store, parts.sealer),
+    wake,
+    onIngested: observation.ingested,
+  });
+  const scheduled = createSchedules({
+    ...common,
+    deadLetters,
+    zones,
+    redeliver: triggered.redeliver,
+    onFired: observation.fired,
+  });
+  return {
+    scheduler: scheduled.scheduler,
+    schedules: scheduled.schedules,
+    triggers: triggered.triggers,
+    owned: createOwnedTriggers({ ...common, mappings, zones }),
+    deadLetters: createManageDeadLetters({
+      ...common,
+      deadLetters,
+      replayers: { schedule: scheduled.replay, trigger: triggered.replay },
+    }),
+    wake,
+  };
+}
+
+/** A run that ends may be what its schedule waits for. */
+function wakingSchedules(committer: Committer, wake: () => void): Committer {
+  return {
+    ...committer,
+    async submit(unit) {
+      const result = await committer.submit(unit);
+      if (unit.kind === 'run' && unit.wakes !== undefined && result.state === 'committed') wake();
+      return result;
+    },
   };
 }
 

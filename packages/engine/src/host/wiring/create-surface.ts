@@ -46,6 +46,8 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
   const { compile, plans, nodeTypes, states, idempotency, newRunId, dispatcher, outbox, links, sealer } =
     runtime;
   const { withState, ...readers } = runtime.readers;
+  const { starting } = runtime;
+  const { ingest, ...managedTriggers } = starting.triggers;
   const common = {
     store: visible,
     committer: outbox.committer,
@@ -100,6 +102,8 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     plans,
     pinTypes: createPinTypes((typeId) => runtime.ownTypes.has(typeId), nodeTypes),
     test,
+    owned: starting.owned,
+    wake: () => starting.wake(),
     onRegistered: (tenant, workflowId) =>
       tenant === settings.defaultTenant && isFixture(workflowId) ? discovery.refresh() : Promise.resolve(),
   });
@@ -149,6 +153,9 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
       },
     },
     webhooks: ofWholeTenant(outbox.webhooks),
+    schedules: ofWholeTenant(starting.schedules),
+    triggers: { ...ofWholeTenant(managedTriggers), ingest },
+    deadLetters: ofWholeTenant(starting.deadLetters),
     secrets: createManageSecrets({ ...common, sealer }),
     artifacts: workspaces.guard(createReadArtifacts(visible), ['open', 'list']),
     audit: runtime.audit.operations,

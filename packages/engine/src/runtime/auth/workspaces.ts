@@ -1,5 +1,5 @@
 import { HostError } from '@weft/protocol';
-import type { Caller, Webhooks } from '../../host/host.ts';
+import type { Caller } from '../../host/host.ts';
 import type { Store } from '../../ports/store.ts';
 
 /**
@@ -44,9 +44,11 @@ export function createWorkspaces(store: Pick<Store, 'readRun'>): Workspaces {
 }
 
 /** The same operations, for callers that are bound to no workspace: a webhook gets events of all of them. */
-export function ofWholeTenant(webhooks: Webhooks): Webhooks {
-  const guarded = { ...webhooks };
-  for (const [name, operation] of Object.entries(webhooks) as [keyof Webhooks, AnyOperation][]) {
+export function ofWholeTenant<Group extends Readonly<Record<keyof Group, AnyOperation>>>(
+  group: Group,
+): Group {
+  const guarded = { ...group };
+  for (const [name, operation] of Object.entries(group) as [keyof Group, AnyOperation][]) {
     const checked: AnyOperation = (caller, ...rest) =>
       caller.workspace === undefined ? operation(caller, ...rest) : Promise.reject(bound());
     Object.assign(guarded, { [name]: checked });
@@ -59,6 +61,6 @@ type AnyOperation = (caller: Caller, ...rest: never[]) => Promise<unknown>;
 function bound(): HostError {
   return new HostError(
     'forbidden',
-    'Webhooks get events of the whole tenant; use a key that is bound to no workspace.',
+    'Webhooks, schedules and triggers belong to the whole tenant; use a key that is bound to no workspace.',
   );
 }

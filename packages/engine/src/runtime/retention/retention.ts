@@ -11,6 +11,7 @@ import { type RandomBytes, randomId } from '../runs/ids.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { errorFields, type Log } from '../../ports/log.ts';
 import type { RunStates } from '../runs/states.ts';
+import { isKeptAsDead } from '../triggers/dead-runs.ts';
 import { writeFailure } from '../commits/write-failure.ts';
 import { createBackup } from './backup.ts';
 import { createRetentionSettings } from './retention-settings.ts';
@@ -133,7 +134,11 @@ export function createRetention(dependencies: RetentionDependencies): RetentionS
 
   /** A refusal is normal: somebody needs the run, or was faster. It is looked at again in the next sweep. */
   async function removeWave(wave: readonly ExpiredRun[]): Promise<number> {
-    const results = await Promise.all(wave.map(({ tenant, runId }) => purge(purgeUnit(tenant, runId))));
+    const results = await Promise.all(
+      wave.map(async ({ tenant, runId }) =>
+        (await isKeptAsDead(store, tenant, runId)) ? KEPT : await purge(purgeUnit(tenant, runId)),
+      ),
+    );
     const failed = results.find(({ state }) => state === 'unknown' || state === 'lost');
     if (failed !== undefined && failed.state !== 'committed') throw writeFailure(failed);
     return results.filter(({ state }) => state === 'committed').length;
@@ -183,6 +188,9 @@ export function createRetention(dependencies: RetentionDependencies): RetentionS
     },
   };
 }
+
+/** Of a run that failed after its last retry: it stays as long as its dead letter. */
+const KEPT: CommitResult = { state: 'refused', reason: 'run_pinned', byRunId: '' };
 
 /** The same store, which tells a tenant that a run it asks for was removed. */
 export function tellingRemoved(store: Store): Store {

@@ -3,7 +3,12 @@ import { openRun } from '../../core/decide/advance.ts';
 import { initialState } from '../../core/fold/evolve.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import type { Plan } from '../../core/compile/plan.ts';
-import { type CreationRecord, isTerminalStatus, type RunStatus } from '../../model/run-state.ts';
+import {
+  type CreationRecord,
+  isTerminalStatus,
+  type RunSource,
+  type RunStatus,
+} from '../../model/run-state.ts';
 import type { Step } from '../../core/decide/step.ts';
 import type { Accepted, Caller, IdempotencyClaim, NewRun } from '../../host/host.ts';
 import type { Conformance } from '../../ports/conformance.ts';
@@ -51,8 +56,28 @@ export interface CreateRunDependencies extends BatchTools {
 
 export interface RunCreator {
   create(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim): Promise<Accepted>;
+  /** Checks a new run and decides its first batch. Nothing is written before it is committed. */
+  prepare(caller: Caller, request: NewRun, given?: GivenRun): Promise<PreparedRun>;
   /** Writes a run whose record is complete, begun if there is room. */
   write(plan: Plan, record: CreationRecord, conditions: Conditions): Promise<CommitResult>;
+}
+
+/** What a run that something started is known by. */
+export interface GivenRun {
+  readonly runId: string;
+  readonly source: RunSource;
+}
+
+export interface PreparedRun {
+  readonly runId: string;
+  /** Names the write: the version of the documents that it brings. */
+  readonly batchId: string;
+  /** As it is once it is written; a short run is over by then. */
+  readonly status: RunStatus;
+  /** Inputs that the workflow does not declare; absent when there are none. */
+  readonly ignoredInputs?: readonly string[];
+  /** Writes the run with what belongs to it, and hands it over. */
+  commit(along: Pick<RunUnit, 'idempotency' | 'audit' | 'documents'>): Promise<CommitResult>;
 }
 
 /** What must be so when the run is written. */
@@ -72,7 +97,7 @@ const SCOPE_RETRY_SECONDS = 5;
 export function createRunCreator(dependencies: CreateRunDependencies): RunCreator {
   const { store, plans, committer, dispatcher, limits, clock } = dependencies;
 
-  async function create(caller: Caller, request: NewRun, remember: Remember): Promise<Accepted> {
+  async function prepare(caller: Caller, request: NewRun, given?: GivenRun): Promise<PreparedRun> {
     const engineVersion = engineVersionFor(caller, request.forceEngineVersion);
     const workflow = await findWorkflow(store, caller, request);
     const plan = await plans.get(workflow.digest, caller.tenant);
@@ -80,26 +105,50 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     checkCallback(request, dependencies.checkCallbackUrl);
 
     const record = newRecordOf(caller, request, workflow, {
-      runId: dependencies.newRunId(),
+      runId: given?.runId ?? dependencies.newRunId(),
       createdAt: clock.now(),
       engineVersion,
       limits: effectiveLimits(request, plan, limits),
+      ...(given !== undefined && { source: given.source }),
     });
     const { exclusiveScope } = request;
     const ignoredInputs = undeclaredInputs(request.inputs, plan);
-    const begun = remembered(remember, beginOrQueue(plan, record, { exclusiveScope }), ignoredInputs);
-    const draft = dependencies.auditRuns ? audited(caller, begun) : begun;
-    const result = await committer.submit(draft.unit);
-    if (result.state !== 'committed') throw refused(draft, result);
-    handOver(draft);
-    const status = acceptedStatus(draft.unit.head.status);
-    return { replayed: false, runId: record.runId, status, ...(ignoredInputs && { ignoredInputs }) };
+    const draft = beginOrQueue(plan, record, { exclusiveScope });
+    return {
+      runId: record.runId,
+      batchId: draft.unit.batchId,
+      status: draft.unit.head.status,
+      ...(ignoredInputs && { ignoredInputs }),
+      commit: (along) => {
+        const act = { at: record.createdAt, action: 'run.create', target: record.runId };
+        const audit = [...(along.audit ?? []), ...(dependencies.auditRuns ? [auditOf(caller, act)] : [])];
+        return commit({ ...draft, unit: { ...draft.unit, ...along, ...(audit.length > 0 && { audit }) } });
+      },
+    };
+  }
+
+  async function create(caller: Caller, request: NewRun, remember: Remember): Promise<Accepted> {
+    const run = await prepare(caller, request);
+    const { runId, ignoredInputs } = run;
+    const answer = {
+      runId,
+      status: acceptedStatus(run.status),
+      ...(ignoredInputs && { ignoredInputs: [...ignoredInputs] }),
+    };
+    const result = await run.commit(remember === REMEMBER_NOTHING ? {} : remember.answer(answer));
+    if (result.state === 'committed') return { replayed: false, ...answer };
+    if (result.state === 'refused' && result.reason === 'scope_active') throw scopeActive(result.activeRunId);
+    throw writeFailure(result);
   }
 
   async function write(plan: Plan, record: CreationRecord, conditions: Conditions): Promise<CommitResult> {
-    const draft = beginOrQueue(plan, record, conditions);
+    return await commit(beginOrQueue(plan, record, conditions));
+  }
+
+  async function commit(draft: Draft): Promise<CommitResult> {
     const result = await committer.submit(draft.unit);
     if (result.state === 'committed') handOver(draft);
+    // If the write turns out to be durable after all, the run is ours and must not lie still.
     else if (result.state === 'unknown') dispatcher.recover(draft.unit);
     return result;
   }
@@ -135,20 +184,6 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     return { unit: whileHeld === undefined ? unit : { ...unit, whileHeld }, begun };
   }
 
-  function remembered(remember: Remember, draft: Draft, ignoredInputs: string[] | undefined): Draft {
-    if (remember === REMEMBER_NOTHING) return draft;
-    const { unit } = draft;
-    const status = acceptedStatus(unit.head.status);
-    const answer = { runId: unit.runId, status, ...(ignoredInputs && { ignoredInputs }) };
-    return { ...draft, unit: { ...unit, ...remember.answer(answer) } };
-  }
-
-  function audited(caller: Caller, draft: Draft): Draft {
-    const { runId } = draft.unit;
-    const entry = auditOf(caller, { at: clock.now(), action: 'run.create', target: runId });
-    return { ...draft, unit: { ...draft.unit, audit: [entry] } };
-  }
-
   function handOver({ unit, begun }: Draft): void {
     for (const { runId } of unit.notify ?? []) dispatcher.poke(runId);
     if (begun === undefined) return dispatcher.pending(unit.runId, unit.tenant);
@@ -169,19 +204,12 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     });
   }
 
-  function refused(draft: Draft, result: Exclude<CommitResult, { state: 'committed' }>): Error {
-    if (result.state === 'refused' && result.reason === 'scope_active')
-      return scopeActive(result.activeRunId);
-    // If the write turns out to be durable after all, the run is ours and must not lie still.
-    if (result.state === 'unknown') dispatcher.recover(draft.unit);
-    return writeFailure(result);
-  }
-
   return {
     create: (caller, request, claim) =>
       claim === undefined
         ? create(caller, request, REMEMBER_NOTHING)
         : dependencies.idempotency.once(caller, claim, (remember) => create(caller, request, remember)),
+    prepare,
     write,
   };
 }
@@ -210,7 +238,7 @@ function newRecordOf(
   caller: Caller,
   request: NewRun,
   workflow: WorkflowRow,
-  fixed: Pick<CreationRecord, 'runId' | 'createdAt' | 'engineVersion' | 'limits'>,
+  fixed: Pick<CreationRecord, 'runId' | 'createdAt' | 'engineVersion' | 'limits' | 'source'>,
 ): CreationRecord {
   const { scopeId, callbackUrl, traceparent } = request;
   const record: Writable<CreationRecord> = {
@@ -233,6 +261,7 @@ function newRecordOf(
   if (scopeId !== undefined) record.scopeId = scopeId;
   if (callbackUrl !== undefined) record.callbackUrl = callbackUrl;
   if (traceparent !== undefined) record.traceparent = traceparent;
+  if (fixed.source !== undefined) record.source = fixed.source;
   return record;
 }
 

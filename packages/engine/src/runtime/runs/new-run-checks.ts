@@ -89,6 +89,7 @@ export function effectiveLimits(
     maxStateBytes: limits.maxStateBytes,
     loopIterations: smaller(request.configurable['maxLoopIterations'], limits.maxLoopIterations),
     clarificationRounds: limits.clarificationRounds,
+    deadLetters: true,
   };
 }
 

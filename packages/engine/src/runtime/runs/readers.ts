@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { RUN_STATUSES, type RunSnapshot, type SnapshotStatus, toIso } from '@weft/protocol';
 import { FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import type { Plan } from '../../core/compile/plan.ts';
-import { isTerminalStatus, type RunState, type RunStatus } from '../../model/run-state.ts';
+import { isTerminalStatus, type RunState, type RunStatus, sourceName } from '../../model/run-state.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import type {
   Cursor,
@@ -247,6 +247,7 @@ function summaryOf(row: RunRow): RunSummary {
     ...(head.currentNodeId !== undefined && { currentNodeId: head.currentNodeId }),
     ...(head.errorCode !== undefined && { errorCode: head.errorCode }),
     tags: record.tags,
+    ...(record.source !== undefined && record.fork === undefined && { source: sourceName(record.source) }),
     events: row.nextSeq,
     ...(record.imported !== undefined && { imported: true }),
     ...(row.isDamaged === true && { damaged: true }),

@@ -2,6 +2,8 @@ import { advance, headOf, nextWake } from '../../core/decide/advance.ts';
 import { encodeState, FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import { type CreationRecord, isTerminalStatus } from '../../model/run-state.ts';
+import { scheduleOf } from '../schedules/schedule-place.ts';
+import { deadRunOf } from '../triggers/dead-runs.ts';
 import type { Input, Moment, Step } from '../../core/decide/step.ts';
 import type { NewOutboxRow, RunUnit, StoredEvent } from '../../ports/store.ts';
 import type { DecidedCommand } from './actor-step.ts';
@@ -109,5 +111,9 @@ export function batchUnit(tools: BatchTools, run: LiveRun, write: BatchWrite): R
   if (signals.length > 0) unit.notify = signals;
   if (write.decided !== undefined) unit.consume = [write.decided];
   if (write.heldAgainst !== undefined) unit.heldAgainst = write.heldAgainst;
+  const woken = over && write.create === undefined ? scheduleOf(record) : undefined;
+  if (woken !== undefined) unit.wakes = [woken];
+  const dead = over ? deadRunOf(record, events, tools.limits.deadLettersKeptMs) : undefined;
+  if (dead !== undefined) unit.documents = [dead];
   return unit;
 }

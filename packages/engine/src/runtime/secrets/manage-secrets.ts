@@ -105,7 +105,11 @@ function placeOf(caller: Caller, scope: SecretScope, id: string): DocumentPlace 
   return { tenant: caller.tenant, collection: SECRETS, scope: scopeKey(caller, scope), id };
 }
 
-function summary(document: StoredDocument, scope: SecretScope, sealer: Sealer | undefined): SecretSummary {
+function summary(
+  document: Pick<StoredDocument, 'id' | 'body' | 'at'>,
+  scope: SecretScope,
+  sealer: Sealer | undefined,
+): SecretSummary {
   const sealed = JSON.parse(document.body) as SealedSecret;
   return {
     id: document.id,

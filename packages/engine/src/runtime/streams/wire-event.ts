@@ -11,21 +11,21 @@ export interface StoredWireEvent extends WireEvent, FollowedEvent {
   readonly stored: StoredEvent;
 }
 
+/** What a document says of its run. */
+type WiredRun = Pick<CreationRecord, 'runId' | 'engineVersion' | 'source'>;
+
 /** Adds the wire document to a stored event. It is put together when first asked for, once, whoever asks. */
-export function toWireEvent(
-  record: Pick<CreationRecord, 'runId' | 'engineVersion'>,
-  event: StoredEvent,
-): StoredWireEvent {
+export function toWireEvent(record: WiredRun, event: StoredEvent): StoredWireEvent {
   return new AssembledEvent(record, event);
 }
 
 /** A class because there are four of these in the shortest run: one hidden shape, no copies, no closures. */
 class AssembledEvent implements StoredWireEvent {
-  readonly #record: Pick<CreationRecord, 'runId' | 'engineVersion'>;
+  readonly #record: WiredRun;
   readonly stored: StoredEvent;
   #document: string | undefined;
 
-  constructor(record: Pick<CreationRecord, 'runId' | 'engineVersion'>, event: StoredEvent) {
+  constructor(record: WiredRun, event: StoredEvent) {
     this.#record = record;
     this.stored = event;
   }
@@ -47,7 +47,7 @@ class AssembledEvent implements StoredWireEvent {
   }
 
   get document(): string {
-    const { runId, engineVersion } = this.#record;
+    const { runId, engineVersion, source } = this.#record;
     const { seq, type, at, nodeId, causeSeq, payload } = this.stored;
     this.#document ??= assembleWireEvent({
       runId,
@@ -56,6 +56,7 @@ class AssembledEvent implements StoredWireEvent {
       at,
       nodeId,
       causeSeq,
+      causationId: seq === 0 ? source?.deliveryId : undefined,
       payloadText: payload,
       engineVersion,
     });

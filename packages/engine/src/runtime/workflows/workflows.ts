@@ -20,7 +20,7 @@ import type {
   Workflows,
   WorkflowSummary,
 } from '../../host/host.ts';
-import type { WorkflowRegistry, WorkflowRow, WorkflowUnit } from '../../ports/store.ts';
+import type { DocumentWrite, WorkflowRegistry, WorkflowRow, WorkflowUnit } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import { type Clock, yieldTurn } from '../../ports/clock.ts';
@@ -30,6 +30,7 @@ import type { Compile, Compiled } from './compile-definition.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import { runCooperatively } from '../fairness/run-cooperatively.ts';
 import type { HostLimits } from '../../host/limits.ts';
+import type { OwnedTriggers } from '../triggers/owned-triggers.ts';
 import type { PinTypes } from './pin-types.ts';
 import type { Plans } from './plans.ts';
 import { writeFailure } from '../commits/write-failure.ts';
@@ -43,6 +44,10 @@ export interface WorkflowDependencies {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
+  /** Schedules and webhook triggers that definitions declare. */
+  readonly owned: OwnedTriggers;
+  /** A schedule may be due. */
+  readonly wake: () => void;
   /** A test host takes definitions with credentials in them, and warns. */
   readonly test: boolean;
   /** Called after a definition became current, or was found to be registered. */
@@ -51,6 +56,7 @@ export interface WorkflowDependencies {
 
 const SHOWN_PROBLEMS = 50;
 const KEPT_SKETCHES = 1_000;
+const MOST_ATTEMPTS = 20;
 /** Reading a longer definition takes so long that somebody else should go first before the next. */
 const LARGE_TEXT = 65_536;
 
@@ -88,6 +94,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
     const { id, version } = full as unknown as WorkflowDefinition;
     const isKnown = known?.digest === digest;
     if (isKnown && (known.current || !options.dev)) {
+      if (known.current) await settleTriggers(caller, full as unknown as WorkflowDefinition);
       // Another process may have registered it since this one last looked.
       await dependencies.onRegistered(caller.tenant, id);
       return { id, version, digest, created: false, warnings: compiled.warnings };
@@ -97,7 +104,13 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
     const registered = known === undefined ? version : `${version}+${digest.slice(0, 8)}`;
     const before = known && (await store.readWorkflow(caller.tenant, id, registered));
     const isCurrent = before?.digest === digest && before.current;
-    if (!isCurrent) await write(caller, { id, version: registered, digest, definition: text });
+    if (isCurrent) await settleTriggers(caller, full as unknown as WorkflowDefinition);
+    else
+      await write(
+        caller,
+        { id, version: registered, digest, definition: text },
+        full as unknown as WorkflowDefinition,
+      );
     if (compiled.plan !== undefined) plans.keep(compiled.plan, caller.tenant);
     await dependencies.onRegistered(caller.tenant, id);
     return { id, version: registered, digest, created: !isCurrent, warnings: compiled.warnings };
@@ -148,9 +161,12 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
     const credentials = await runCooperatively(tenant, credentialsInDefinition(definition));
     const compiled = await compile(definition, digest, tenant, 'offered');
     const warnings = [...compiled.warnings, ...(await missingChildren(compiled.children, tenant, alongside))];
+    const ofTriggers =
+      compiled.errors.length === 0 ? dependencies.owned.problems(definition as WorkflowDefinition) : [];
+    const errors = [...compiled.errors, ...ofTriggers];
     return dependencies.test
-      ? { ...compiled, warnings: [...warnings, ...credentials] }
-      : { ...compiled, warnings, errors: [...compiled.errors, ...credentials] };
+      ? { ...compiled, errors, warnings: [...warnings, ...credentials] }
+      : { ...compiled, warnings, errors: [...errors, ...credentials] };
   }
 
   async function missingChildren(
@@ -174,7 +190,43 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
   async function write(
     caller: Caller,
     content: Pick<WorkflowUnit, 'id' | 'version' | 'digest' | 'definition'>,
+    definition: WorkflowDefinition,
   ): Promise<void> {
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+      const documents = await dependencies.owned.changes(caller, definition);
+      const isWritten = await writeOnce(caller, content, documents);
+      if (isWritten && documents.length > 0) dependencies.wake();
+      if (isWritten) return;
+    }
+    throw new HostError(
+      'service_unavailable',
+      'A trigger of this workflow is fired all the time. Try again.',
+    );
+  }
+
+  /** What is registered already, and by a host that did not serve its triggers. */
+  async function settleTriggers(caller: Caller, definition: WorkflowDefinition): Promise<void> {
+    const documents = await dependencies.owned.changes(caller, definition);
+    if (documents.length === 0) return;
+    const batchId = randomId(dependencies.random);
+    const act = { at: dependencies.clock.now(), action: 'workflow.triggers', target: definition.id };
+    const result = await committer.submit({
+      kind: 'audit',
+      batchId,
+      documents,
+      audit: [auditOf(caller, act)],
+    });
+    if (result.state === 'committed') dependencies.wake();
+    // One who was faster has done the same.
+    else if (result.state !== 'refused') throw writeFailure(result);
+  }
+
+  /** False when one of the documents was changed meanwhile. */
+  async function writeOnce(
+    caller: Caller,
+    content: Pick<WorkflowUnit, 'id' | 'version' | 'digest' | 'definition'>,
+    documents: readonly DocumentWrite[],
+  ): Promise<boolean> {
     const at = dependencies.clock.now();
     const result = await committer.submit({
       kind: 'workflow',
@@ -182,6 +234,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
       tenant: caller.tenant,
       registeredAt: at,
       ...content,
+      ...(documents.length > 0 && { documents }),
       audit: [
         auditOf(caller, {
           at,
@@ -191,10 +244,15 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
         }),
       ],
     });
-    if (result.state === 'committed') return;
+    if (result.state === 'committed') return true;
     if (result.state === 'refused' && result.reason === 'workflow_conflict') {
       throw versionExists(content.id, content.version);
     }
+    if (
+      result.state === 'refused' &&
+      (result.reason === 'document_changed' || result.reason === 'document_exists')
+    )
+      return false;
     throw writeFailure(result);
   }
 

@@ -36,6 +36,7 @@ function filterOf(query: Query): RunListFilter {
   const status = listParam(query, 'status')?.map(knownStatus);
   const workflowId = textParam(query, 'workflowId');
   const tag = textParam(query, 'tag');
+  const source = textParam(query, 'source');
   const since = timeParam(query, 'since');
   const until = timeParam(query, 'until');
   const quarantined = textParam(query, 'quarantined');
@@ -46,6 +47,7 @@ function filterOf(query: Query): RunListFilter {
     ...(status === undefined ? {} : { status }),
     ...(workflowId === undefined ? {} : { workflowId }),
     ...(tag === undefined ? {} : { tag }),
+    ...(source === undefined ? {} : { source }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
   };

@@ -3,6 +3,7 @@ import type {
   Checkpoint,
   Command,
   CreationRecord,
+  DocumentWrite,
   IdempotencyRecord,
   NewOutboxRow,
   RunStatus,
@@ -15,7 +16,7 @@ import type {
 } from '@weft/engine';
 import { type ForkFacts, isOpen, type RunLookup } from '@weft/engine/store-rules';
 import type { StoredRecord } from '../runs/origins.ts';
-import type { BlobUnit, DocumentUnit, EraseUnit, PurgeUnit } from './units.ts';
+import type { BlobUnit, DocumentPlace, EraseUnit, PurgeUnit } from './units.ts';
 
 /** A run as it was found, with what the units of the group have made of it so far. */
 export interface DraftRun {
@@ -60,12 +61,18 @@ export interface Found {
   /** By key id: the key's tenant. */
   readonly keys: Map<string, string>;
   readonly keyHashes: Set<string>;
-  /** By place: when the document there expires, null = never. */
-  readonly documents: Map<string, number | null>;
+  /** By place. */
+  readonly documents: Map<string, FoundDocument>;
   /** Runs that are to be purged or erased: what they consist of. */
   readonly targets: Map<string, KeptRun>;
   /** By source: forks of the runs that are to be purged or erased, and forks of those. */
   readonly forks: Map<string, ForkFacts[]>;
+}
+
+export interface FoundDocument {
+  /** Null = never. */
+  readonly expiresAt: number | null;
+  readonly version: string;
 }
 
 export interface KeptRun {
@@ -101,7 +108,9 @@ export interface Writes {
   readonly keys: ApiKeyRow[];
   readonly revoked: Map<string, number>;
   /** By place, in the order of the last write to it. */
-  readonly documents: Map<string, DocumentUnit>;
+  readonly documents: Map<string, { readonly write: DocumentWrite; readonly batchId: string }>;
+  /** By place: documents that are due at once, and the batch that says so. */
+  readonly woken: Map<string, { readonly place: DocumentPlace; readonly batchId: string }>;
   readonly blobs: Map<string, BlobUnit>;
   readonly purged: Map<string, PurgeUnit>;
   readonly erased: Map<
@@ -153,6 +162,7 @@ function newWrites(): Writes {
     keys: [],
     revoked: new Map(),
     documents: new Map(),
+    woken: new Map(),
     blobs: new Map(),
     purged: new Map(),
     erased: new Map(),
@@ -176,11 +186,6 @@ export function idempotencyKey({
   return keyOf(tenant, operation, keyHash);
 }
 
-export function documentKey({
-  tenant,
-  collection,
-  scope,
-  id,
-}: Pick<DocumentUnit, 'tenant' | 'collection' | 'scope' | 'id'>): string {
+export function documentKey({ tenant, collection, scope, id }: DocumentPlace): string {
   return keyOf(tenant, collection, scope, id);
 }

@@ -1,7 +1,17 @@
-import type { CommandUnit, KeyUnit, Refusal, SuspicionUnit, WorkflowUnit, WriteUnit } from '@weft/engine';
+import type {
+  CommandUnit,
+  DocumentWrite,
+  KeyUnit,
+  Refusal,
+  SuspicionUnit,
+  WorkflowUnit,
+  WriteUnit,
+} from '@weft/engine';
 import {
   commandRejection,
   documentRejection,
+  documentWrites,
+  firstRejection,
   guardRejection,
   isLive,
   ownRun,
@@ -15,7 +25,7 @@ import { batchUuid } from '../runs/codec.ts';
 import { type Draft, documentKey, idempotencyKey, keyOf } from './draft.ts';
 import { evaluateErasure, evaluatePurge } from '../retention/evaluate-retention.ts';
 import { accept, evaluateRun } from './evaluate-run.ts';
-import type { DocumentUnit } from './units.ts';
+import type { DocumentPlace } from './units.ts';
 
 /**
  * Checks one unit against what was found and what the units before it have changed, and enters its writes into the draft; or
@@ -25,8 +35,14 @@ export function evaluateUnit(draft: Draft, unit: WriteUnit): Refusal | undefined
   const { found, writes } = draft;
   const record = unit.idempotency && found.idempotency.get(idempotencyKey(unit.idempotency));
   const claimed = unit.whileHeld && found.runs.get(unit.whileHeld.runId);
-  const refusal = guardRejection(unit, record, claimed) ?? evaluateByKind(draft, unit);
+  const documents = documentWrites(unit);
+  const refusal =
+    guardRejection(unit, record, claimed) ??
+    firstRejection(documents, (write) => documentRejection(liveVersion(draft, write), write)) ??
+    evaluateByKind(draft, unit);
   if (refusal) return refusal;
+  for (const write of documents) enterDocument(draft, write, unit.batchId);
+  if (unit.kind === 'run') for (const place of unit.wakes ?? []) wake(draft, place, unit.batchId);
   if (unit.idempotency) {
     found.idempotency.set(idempotencyKey(unit.idempotency), unit.idempotency);
     writes.idempotency.push(unit.idempotency);
@@ -68,8 +84,6 @@ function evaluateByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {
         if (writes.settled.get(row.id)?.state !== 'done') writes.settled.set(row.id, row);
       }
       return undefined;
-    case 'document':
-      return evaluateDocument(draft, unit);
     case 'blob': {
       const piece = keyOf(unit.tenant, unit.runId, unit.blobId, unit.index);
       if (!writes.blobs.has(piece)) writes.blobs.set(piece, unit);
@@ -81,6 +95,7 @@ function evaluateByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {
       return evaluateErasure(draft, unit);
     case 'suspicion':
       return evaluateSuspicion(draft, unit);
+    case 'document':
     case 'audit':
       return undefined;
   }
@@ -127,15 +142,25 @@ function enterKey({ found, writes }: Draft, { key }: KeyUnit): void {
   writes.keys.push(key);
 }
 
-function evaluateDocument({ found, writes }: Draft, unit: DocumentUnit): Refusal | undefined {
-  const place = documentKey(unit);
-  const expiresAt = found.documents.get(place);
-  const refusal = documentRejection(expiresAt !== undefined && isLive(expiresAt, found.now), unit);
-  if (refusal) return refusal;
-  if (unit.body === undefined) found.documents.delete(place);
-  else found.documents.set(place, unit.expiresAt ?? null);
+function liveVersion({ found }: Draft, place: DocumentPlace): string | undefined {
+  const document = found.documents.get(documentKey(place));
+  return document && isLive(document.expiresAt, found.now) ? document.version : undefined;
+}
+
+function enterDocument({ found, writes }: Draft, write: DocumentWrite, batchId: string): void {
+  const place = documentKey(write);
+  if (write.body === undefined) found.documents.delete(place);
+  else found.documents.set(place, { expiresAt: write.expiresAt ?? null, version: batchId });
   // Taken out first, so that the map is in the order of the last writes.
   writes.documents.delete(place);
-  writes.documents.set(place, unit);
-  return undefined;
+  writes.documents.set(place, { write, batchId });
+  writes.woken.delete(place);
+}
+
+function wake({ found, writes }: Draft, place: DocumentPlace, batchId: string): void {
+  const key = documentKey(place);
+  const document = found.documents.get(key);
+  if (document === undefined) return;
+  found.documents.set(key, { ...document, version: batchId });
+  writes.woken.set(key, { place, batchId });
 }

@@ -8,7 +8,8 @@ import type {
   WorkflowUnit,
   WriteUnit,
 } from '@weft/engine';
-import { isRunId } from '../runs/codec.ts';
+import { documentWrites } from '@weft/engine/store-rules';
+import { batchText, isRunId } from '../runs/codec.ts';
 import { statusOf } from '../../status-number.ts';
 import { type Connection, together } from '../connections/connection.ts';
 import { type DraftRun, documentKey, type Found, idempotencyKey, keyOf } from './draft.ts';
@@ -17,7 +18,7 @@ import { idempotencyFrom, type StoredIdempotency } from './idempotency.ts';
 import { lockKey } from '../connections/migrations.ts';
 import { nowSql } from '../connections/now.ts';
 import { arrayText } from '../runs/rows.ts';
-import type { DocumentUnit } from './units.ts';
+import type { DocumentPlace } from './units.ts';
 
 /** Documents are guarded by as many locks: enough to avoid contention, few enough for the server's table of locks. */
 const DOCUMENT_LOCKS = 256n;
@@ -79,8 +80,8 @@ function emptyFound(): Unfinished {
 function takeLocks(connection: Connection, units: readonly WriteUnit[], schema: string): Promise<unknown>[] {
   const keys = new Set<bigint>();
   for (const { tenant, scope } of exclusiveScopes(units)) keys.add(lockKey(schema, 'scope', tenant, scope));
-  for (const unit of ofKind(units, 'document')) {
-    const bucket = BigInt.asUintN(64, lockKey(documentKey(unit))) % DOCUMENT_LOCKS;
+  for (const place of touchedDocuments(units)) {
+    const bucket = BigInt.asUintN(64, lockKey(documentKey(place))) % DOCUMENT_LOCKS;
     keys.add(lockKey(schema, 'documents', `${bucket}`));
   }
   if (keys.size === 0) return [];
@@ -200,7 +201,7 @@ function findByKind(
     [ofKind(units, 'setting'), () => findSettings(connection, ofKind(units, 'setting'), found)],
     [keys, () => findKeys(connection, keys, found)],
     [keptRuns(units), () => findRetention(connection, keptRuns(units), found)],
-    [ofKind(units, 'document'), () => findDocuments(connection, ofKind(units, 'document'), found)],
+    [touchedDocuments(units), () => findDocuments(connection, touchedDocuments(units), found)],
   ];
   return needed.flatMap(([about, find]) => (about.length > 0 ? [find()] : []));
 }
@@ -339,9 +340,17 @@ async function findKeys(
   }
 }
 
+/** Under the locks that their writers take. */
+function touchedDocuments(units: readonly WriteUnit[]): DocumentPlace[] {
+  return units.flatMap((unit): readonly DocumentPlace[] => [
+    ...documentWrites(unit),
+    ...(unit.kind === 'run' ? (unit.wakes ?? []) : []),
+  ]);
+}
+
 async function findDocuments(
   connection: Connection,
-  units: readonly DocumentUnit[],
+  units: readonly DocumentPlace[],
   found: Unfinished,
 ): Promise<void> {
   const rows = await connection.query<{
@@ -350,8 +359,9 @@ async function findDocuments(
     scope: string;
     id: string;
     expires_at: number | null;
+    batch: string;
   }>(
-    `SELECT tenant, collection, scope, id, expires_at FROM documents
+    `SELECT tenant, collection, scope, id, expires_at, batch FROM documents
      WHERE (tenant, collection, scope, id) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))`,
     [
       arrayText(units.map(({ tenant }) => tenant)),
@@ -360,5 +370,7 @@ async function findDocuments(
       arrayText(units.map(({ id }) => id)),
     ],
   );
-  for (const row of rows) found.documents.set(documentKey(row), row.expires_at);
+  for (const row of rows) {
+    found.documents.set(documentKey(row), { expiresAt: row.expires_at, version: batchText(row.batch) });
+  }
 }

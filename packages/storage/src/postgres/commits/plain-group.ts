@@ -38,6 +38,8 @@ function isPlain(unit: RunUnit): boolean {
     unit.audit === undefined &&
     unit.checkpoint === undefined &&
     unit.heldAgainst === undefined &&
+    isEmpty(unit.documents) &&
+    isEmpty(unit.wakes) &&
     isEmpty(unit.consume) &&
     isEmpty(unit.notify) &&
     isEmpty(unit.outbox) &&
@@ -59,7 +61,8 @@ function isPlainCreate(create: Create, expectedSeq: number): boolean {
     isUnconditional(create) &&
     record.fork === undefined &&
     record.parent === undefined &&
-    record.tags.length === 0
+    record.tags.length === 0 &&
+    record.source === undefined
   );
 }
 

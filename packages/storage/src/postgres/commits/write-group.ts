@@ -1,4 +1,5 @@
 import type { ApiKeyRow, Checkpoint, IdempotencyRecord, OutboxUnit, Suspicion } from '@weft/engine';
+import { listedTags } from '@weft/engine/store-rules';
 import { checkpointSum } from '../../checksum.ts';
 import { batchUuid, isRunId, suspicionText } from '../runs/codec.ts';
 import { statusNumber } from '../../status-number.ts';
@@ -7,7 +8,7 @@ import { lockKey } from '../connections/migrations.ts';
 import type { Origins, StoredRecord } from '../runs/origins.ts';
 import { eventColumns } from './plain-group.ts';
 import { arrayText, type Column, insertInto, type Statement, updateRows } from '../runs/rows.ts';
-import type { DocumentUnit } from './units.ts';
+import type { DocumentPlace } from './units.ts';
 import { retentionStatements } from '../retention/write-retention.ts';
 
 export interface WriteOptions {
@@ -23,7 +24,9 @@ export function writeStatements(draft: Draft, { schema, origins }: WriteOptions)
   const { found, writes } = draft;
   const inserts = writes.newRuns.map((run) => newRunRow(run, origins));
   const changed = [...found.runs.values()].filter(({ isChanged, created }) => isChanged && !created);
-  const tags = writes.newRuns.flatMap((run) => [...new Set(run.created?.tags)].map((tag) => ({ run, tag })));
+  const tags = writes.newRuns.flatMap((run) =>
+    [...new Set(run.created ? listedTags(run.created) : [])].map((tag) => ({ run, tag })),
+  );
   return [
     ...unlessEmpty(insertRuns, inserts),
     ...unlessEmpty(insertTags, tags),
@@ -264,42 +267,56 @@ const revokeKeys = updateRows<readonly [string, number]>(
   'AND api_keys.revoked_at IS NULL',
 );
 
-const placeColumns: readonly Column<DocumentUnit>[] = [
+const placeColumns: readonly Column<DocumentPlace>[] = [
   ['tenant', 'text', ({ tenant }) => tenant],
   ['collection', 'text', ({ collection }) => collection],
   ['scope', 'text', ({ scope }) => scope],
   ['id', 'text', ({ id }) => id],
 ];
 
-const putDocuments = insertInto<DocumentUnit>(
+type NewDocument = Writes['documents'] extends Map<string, infer Entry> ? Entry : never;
+
+const putDocuments = insertInto<NewDocument>(
   'documents',
   [
-    ...placeColumns,
-    ['at', 'bigint', ({ at }) => at],
-    ['expires_at', 'bigint', ({ expiresAt }) => expiresAt ?? null],
+    ...placeColumns.map(
+      ([name, type, read]): Column<NewDocument> => [name, type, ({ write }) => read(write)],
+    ),
+    ['at', 'bigint', ({ write }) => write.at],
+    ['expires_at', 'bigint', ({ write }) => write.expiresAt ?? null],
+    ['due_at', 'bigint', ({ write }) => write.dueAt ?? null],
     ['batch', 'uuid', ({ batchId }) => batchUuid(batchId)],
-    ['body', 'text', ({ body }) => body ?? ''],
+    ['body', 'text', ({ write }) => write.body ?? ''],
   ],
   `ON CONFLICT (tenant, collection, scope, id) DO UPDATE SET at = excluded.at, ord = excluded.ord,
-     expires_at = excluded.expires_at, batch = excluded.batch, body = excluded.body`,
+     expires_at = excluded.expires_at, due_at = excluded.due_at, batch = excluded.batch, body = excluded.body`,
 );
 
-function documentStatements({ documents }: Writes): Statement[] {
-  const units = [...documents.values()];
-  const remove = (rows: readonly DocumentUnit[]): Statement => ({
+type Woken = Writes['woken'] extends Map<string, infer Entry> ? Entry : never;
+
+const wakeDocuments = updateRows<Woken>('documents', placeColumns.length, [
+  ...placeColumns.map(([name, type, read]): Column<Woken> => [name, type, ({ place }) => read(place)]),
+  ['due_at', 'bigint', () => 0],
+  ['batch', 'uuid', ({ batchId }) => batchUuid(batchId)],
+]);
+
+function documentStatements({ documents, woken }: Writes): Statement[] {
+  const entries = [...documents.values()];
+  const remove = (rows: readonly NewDocument[]): Statement => ({
     text: `DELETE FROM documents WHERE (tenant, collection, scope, id) IN
       (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))`,
-    values: placeColumns.map(([, , read]) => arrayText(rows.map(read))),
+    values: placeColumns.map(([, , read]) => arrayText(rows.map(({ write }) => read(write)))),
   });
   return [
     ...unlessEmpty(
       remove,
-      units.filter(({ body }) => body === undefined),
+      entries.filter(({ write }) => write.body === undefined),
     ),
     ...unlessEmpty(
       putDocuments,
-      units.filter(({ body }) => body !== undefined),
+      entries.filter(({ write }) => write.body !== undefined),
     ),
+    ...unlessEmpty(wakeDocuments, [...woken.values()]),
   ];
 }
 

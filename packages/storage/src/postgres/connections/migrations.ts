@@ -10,6 +10,7 @@ import { migration0006 } from './migrations/0006-quarantine.ts';
 import { migration0007 } from './migrations/0007-drop-link-secret.ts';
 import { migration0008 } from './migrations/0008-tenant-turns.ts';
 import { migration0009 } from './migrations/0009-tasks.ts';
+import { migration0010 } from './migrations/0010-due-documents.ts';
 
 /** In order, without gap; each is frozen once released. */
 const MIGRATIONS = [
@@ -22,6 +23,7 @@ const MIGRATIONS = [
   migration0007,
   migration0008,
   migration0009,
+  migration0010,
 ] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

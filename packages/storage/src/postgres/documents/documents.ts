@@ -1,5 +1,5 @@
 import type { Listed, Page } from '@weft/engine';
-import { decodeCursor, isRunId } from '../runs/codec.ts';
+import { batchText, decodeCursor, isRunId } from '../runs/codec.ts';
 import { pageFrom } from '../runs/list-runs.ts';
 import { nowSql } from '../connections/now.ts';
 import type { Pool } from '../connections/pool.ts';
@@ -18,16 +18,17 @@ export interface DocumentReader {
   readBlob(tenant: string, runId: string, blobId: string, index: number): Promise<Uint8Array | undefined>;
 }
 
-interface DocumentRow {
+export interface DocumentRow {
   readonly id: string;
   readonly body: string;
   readonly at: number;
   readonly ord: number;
   readonly expires_at: number | null;
+  readonly batch: string;
 }
 
 /** The documents of one place in the order of parameters; what has expired by the clock in parameter 4 is not there. */
-const DOCUMENTS = `SELECT id, body, at, ord, expires_at FROM documents
+const DOCUMENTS = `SELECT id, body, at, ord, expires_at, batch FROM documents
   WHERE tenant = $1::text AND collection = $2::text AND scope = $3::text
     AND (expires_at IS NULL OR expires_at > ${nowSql(4)})`;
 
@@ -61,6 +62,6 @@ export function prepareDocumentReader(pool: Pool, clock: (() => number) | undefi
   };
 }
 
-function documentFrom({ id, body, at, expires_at }: DocumentRow): StoredDocument {
-  return { id, body, at, ...(expires_at !== null && { expiresAt: expires_at }) };
+export function documentFrom({ id, body, at, expires_at, batch }: Omit<DocumentRow, 'ord'>): StoredDocument {
+  return { id, body, at, version: batchText(batch), ...(expires_at !== null && { expiresAt: expires_at }) };
 }

@@ -24,6 +24,11 @@ export function batchUuid(batchId: string): string {
   return Buffer.from(batchId, 'base64url').toString('hex').padEnd(32, '0').slice(0, 32);
 }
 
+/** The other way: as it stands in a uuid column. */
+export function batchText(uuid: string): string {
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex').toString('base64url');
+}
+
 export interface RecordColumns {
   readonly id: string;
   readonly tenant: string;

@@ -1,4 +1,5 @@
 import type { Listed, RunFilter, RunPage, RunRow } from '@weft/engine';
+import { sourceTag } from '@weft/engine/store-rules';
 import { decodeCursor, encodeCursor } from './codec.ts';
 import { statusNumber } from '../../status-number.ts';
 import type { Pool } from '../connections/pool.ts';
@@ -48,7 +49,9 @@ function queryOf(tenant: string, filter: RunFilter, page: RunPage): { text: stri
   const values: Scalar[] = [];
   const next = (value: Scalar) => `$${values.push(value) + 1}`;
   const conditions = [`runs.tenant = ${next(tenant)}::text`];
-  const tag = filter.tag === undefined ? '' : tagged(next(filter.tag));
+  const walked = filter.source === undefined ? filter.tag : sourceTag(filter.source);
+  const tag = walked === undefined ? '' : tagged(next(walked));
+  if (filter.source !== undefined && filter.tag !== undefined) conditions.push(hasTag(next(filter.tag)));
   if (filter.status) {
     conditions.push(`status = ANY (${next(arrayText(filter.status.map(statusNumber)))}::smallint[])`);
   }
@@ -70,6 +73,11 @@ function queryOf(tenant: string, filter: RunFilter, page: RunPage): { text: stri
     ) AS measured
     WHERE line = 1 OR up_to <= ${next(page.maxBytes ?? Number.MAX_SAFE_INTEGER)}::bigint ORDER BY line`;
   return { text, values };
+}
+
+function hasTag(tag: string): string {
+  return `EXISTS (SELECT 1 FROM run_tags AS other
+    WHERE other.run = runs.id AND other.tenant = runs.tenant AND other.tag = ${tag}::text)`;
 }
 
 function tagged(tag: string): string {

@@ -1,6 +1,8 @@
 import type { CommandUnit, OutboxUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
 import {
   commandRejection,
+  documentWrites,
+  firstRejection,
   guardRejection,
   ownRun,
   revocationRejection,
@@ -42,7 +44,7 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
       case 'command':
         return writeCommand(unit);
       case 'document':
-        return documents.write(unit);
+        return undefined;
       case 'blob':
         blobs.write(unit);
         return undefined;
@@ -81,8 +83,14 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
   return (unit) => {
     const record = unit.idempotency && idempotency.read(unit.idempotency);
     const claimed = unit.whileHeld && findClaim(unit.whileHeld.runId);
-    const refusal = guardRejection(unit, record, claimed) ?? writeByKind(unit);
+    const written = documentWrites(unit);
+    const refusal =
+      guardRejection(unit, record, claimed) ??
+      firstRejection(written, documents.rejection) ??
+      writeByKind(unit);
     if (refusal) return refusal;
+    for (const write of written) documents.write(write, unit.batchId);
+    if (unit.kind === 'run') for (const place of unit.wakes ?? []) documents.wake(place, unit.batchId);
     if (unit.idempotency) idempotency.put(unit.idempotency);
     if (unit.audit) writeAudit(unit);
     return undefined;

@@ -10,6 +10,7 @@ import { migration0007 } from './migrations/0007-quarantine.ts';
 import { migration0008 } from './migrations/0008-drop-link-secret.ts';
 import { migration0009 } from './migrations/0009-tenant-turns.ts';
 import { migration0010 } from './migrations/0010-tasks.ts';
+import { migration0011 } from './migrations/0011-due-documents.ts';
 
 /** In order, without gap; each is frozen once released. */
 const MIGRATIONS = [
@@ -23,6 +24,7 @@ const MIGRATIONS = [
   migration0008,
   migration0009,
   migration0010,
+  migration0011,
 ] as const;
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

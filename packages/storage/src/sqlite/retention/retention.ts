@@ -6,7 +6,7 @@ import {
   type Tombstone,
   type WriteUnit,
 } from '@weft/engine';
-import { ownRun, removalRejection } from '@weft/engine/store-rules';
+import { listedTags, ownRun, removalRejection } from '@weft/engine/store-rules';
 import { recordColumns, recordFrom, runIdBytes, runIdText } from '../runs/codec.ts';
 import { statusOf } from '../../status-number.ts';
 import type { Connection } from '../file/connection.ts';
@@ -119,7 +119,8 @@ export function prepareRetention(connection: Connection): Retention {
   /** Where a run is found by its tags and by its source. */
   function removeLinks(run: StoredRun, record: CreationRecord | undefined): void {
     if (record === undefined) for (const remove of removeUnknown) remove.run(run.rid);
-    for (const tag of record?.tags ?? []) removeTag.run(run.tenant, tag, run.created_at, run.rid);
+    for (const tag of record ? listedTags(record) : [])
+      removeTag.run(run.tenant, tag, run.created_at, run.rid);
     const source = record?.fork?.sourceRunId;
     if (source !== undefined) removeFork.run(runIdBytes(source) ?? source, run.rid);
   }

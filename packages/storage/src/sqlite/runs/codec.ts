@@ -52,6 +52,10 @@ export function batchBytes(batchId: string): Uint8Array {
   return Buffer.from(batchId, 'base64url');
 }
 
+export function batchText(bytes: Uint8Array): string {
+  return toBuffer(bytes).toString('base64url');
+}
+
 const SHA256_HEX = /^[0-9a-f]{64}$/;
 
 /** A hex digest at half its length. */
@@ -164,6 +168,7 @@ const EVERY_LIMIT: Record<keyof RunLimits, true> = {
   maxStateBytes: true,
   loopIterations: true,
   clarificationRounds: true,
+  deadLetters: true,
 };
 const LIMIT_NAMES = Object.keys(EVERY_LIMIT) as (keyof RunLimits)[];
 
@@ -185,12 +190,13 @@ type More = {
     | 'traceparent'
     | 'parent'
     | 'fork'
-    | 'imported']?: CreationRecord[Field];
+    | 'imported'
+    | 'source']?: CreationRecord[Field];
 };
 
 function moreOf(record: CreationRecord): string | null {
   const { inputs, sensitiveInputs, configurable, tags, metadata, callbackUrl, traceparent } = record;
-  const { workspace, parent, fork, imported } = record;
+  const { workspace, parent, fork, imported, source } = record;
   const more: More = {};
   if (workspace !== undefined) more.workspace = workspace;
   if (!isEmpty(inputs)) more.inputs = inputs;
@@ -203,6 +209,7 @@ function moreOf(record: CreationRecord): string | null {
   if (parent !== undefined) more.parent = parent;
   if (fork !== undefined) more.fork = fork;
   if (imported !== undefined) more.imported = imported;
+  if (source !== undefined) more.source = source;
   return isEmpty(more) ? null : JSON.stringify(more);
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Listed, RunFilter, RunPage, RunRow } from '@weft/engine';
+import { sourceTag } from '@weft/engine/store-rules';
 import { statusNumber } from '../../status-number.ts';
 import type { Connection } from '../file/connection.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -121,6 +122,9 @@ function placeOf(cursor: string | undefined, until = Number.MAX_SAFE_INTEGER): P
   return createdAt < until ? { createdAt, rid } : { createdAt: until, rid: 0 };
 }
 
+const HAS_TAG = `EXISTS (SELECT 1 FROM run_tags
+  WHERE run_tags.tenant = runs.tenant AND tag = ? AND run_tags.created_at = runs.created_at AND run_tags.rid = runs.rid)`;
+
 function queryOf(
   tenant: number | undefined,
   filter: RunFilter,
@@ -129,14 +133,20 @@ function queryOf(
   const workflow = filter.workflowId === undefined ? undefined : find(filter.workflowId);
   if (tenant === undefined || (filter.workflowId !== undefined && workflow === undefined)) return undefined;
   const statuses = filter.status?.map(statusNumber);
+  const alsoTagged = filter.source === undefined ? undefined : filter.tag;
   return {
     tenant,
-    tag: filter.tag,
+    // Of two lists that could be walked, that of what started a run: the tag is then asked of each.
+    tag: filter.source === undefined ? filter.tag : sourceTag(filter.source),
     since: filter.since ?? Number.MIN_SAFE_INTEGER,
     conditions:
       (filter.quarantined ? 'AND quarantined IS NOT NULL AND status < 6 ' : '') +
       (statuses ? `AND status IN (${statuses.join(',')}) ` : '') +
-      (workflow === undefined ? '' : 'AND workflow = ?'),
-    values: workflow === undefined ? [] : [workflow],
+      (workflow === undefined ? '' : 'AND workflow = ? ') +
+      (alsoTagged === undefined ? '' : `AND ${HAS_TAG}`),
+    values: [
+      ...(workflow === undefined ? [] : [workflow]),
+      ...(alsoTagged === undefined ? [] : [alsoTagged]),
+    ],
   };
 }

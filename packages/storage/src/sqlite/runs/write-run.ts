@@ -4,6 +4,7 @@ import {
   creationRejection,
   dueAt as dueTime,
   endsClaim,
+  listedTags,
   unmetCondition,
 } from '@weft/engine/store-rules';
 import { batchBytes, recordColumns, runIdBytes } from './codec.ts';
@@ -97,7 +98,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     );
     if (inserted.changes === 0) return { reason: 'run_exists' };
     const rid = Number(inserted.lastInsertRowid);
-    for (const tag of record.tags) insertTag.get(tenant, tag, created_at, rid);
+    for (const tag of listedTags(record)) insertTag.get(tenant, tag, created_at, rid);
     if (record.fork) noteFork(record.fork.sourceRunId, rid);
     if (isHeld) {
       const run: KnownRun = {
