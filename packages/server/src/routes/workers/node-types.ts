@@ -1,4 +1,4 @@
-import { type Json, MapNodeTypeSchema } from '@weft/protocol';
+import { MapNodeTypeSchema } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { bodyParser } from '../../http/parse-body.ts';
 import { queryOf, textParam } from '../../http/query.ts';
@@ -14,7 +14,7 @@ export const nodeTypeRoutes: Routes = (serve, { host }) => {
 
   serve('mapNodeType', async (request, reply) => {
     const typeId = pathParam(request, 'typeId');
-    const { version, to } = parseMapping(request.body as Json | undefined);
+    const { version, to } = parseMapping(request.body);
     await host.nodeTypes.map(callerOf(request), typeId, version, to);
     return reply.code(204).send();
   });
