@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { createGate, runCooperatively } from '@weft/engine';
 import { HostError, type Json, parseStrictJson, strictJsonInSteps } from '@weft/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -23,11 +22,10 @@ const AT_A_TIME = { inAll: 8, perTenant: 2 };
  */
 export function readJsonOnly(app: FastifyInstance, maxBytes: number): void {
   const gate = createGate(AT_A_TIME);
-  const answers = new WeakMap<FastifyRequest, ServerResponse>();
 
   async function readLarge(request: FastifyRequest, body: Buffer, done: Done): Promise<void> {
     const tenant = request.caller?.tenant ?? '';
-    const answer = answers.get(request);
+    const { answer } = request;
     const waiting: { body?: Buffer } = { body };
     answer?.once('close', () => delete waiting.body);
     await gate.pass(tenant, async () => {
@@ -40,8 +38,10 @@ export function readJsonOnly(app: FastifyInstance, maxBytes: number): void {
   }
 
   app.removeAllContentTypeParsers();
+  // Not in a WeakMap: what it holds stays in memory until the next full collection of garbage.
+  app.decorateRequest('answer', undefined);
   app.addHook('preParsing', (request, reply, payload, done) => {
-    answers.set(request, reply.raw);
+    request.answer = reply.raw;
     try {
       done(null, unpackedBody(request, reply, payload, request.routeOptions.bodyLimit ?? maxBytes));
     } catch (error) {
