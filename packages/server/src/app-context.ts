@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Caller, Gate, Host, Log } from '@weft/engine';
 import { HostError, nameProblem } from '@weft/protocol';
 import type { FastifyReply } from 'fastify';
@@ -35,6 +36,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; absent on routes that need no key. */
     caller: Caller | undefined;
+    /** What it is answered with, for those who are not given the reply. */
+    answer: ServerResponse | undefined;
   }
   interface FastifyContextConfig {
     readonly scope?: string;

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { serveNodes, type WorkerLog } from '@weft/sdk/worker';
 import { findTarget, type TargetArgs } from '../connecting/connection.ts';
+import { createLeanFetch } from '../connecting/lean-fetch.ts';
 import { readPrivateFile } from '../connecting/private-file.ts';
 import { CliError, EXIT, unusable, usageError } from '../exit-code.ts';
 import { shown } from '../output/terminal-text.ts';
@@ -79,7 +80,7 @@ export const worker = leaf({
 interface Reached {
   readonly url: string;
   readonly apiKey: string | undefined;
-  readonly fetch: typeof globalThis.fetch | undefined;
+  readonly fetch: typeof globalThis.fetch;
 }
 
 async function reach(
@@ -88,10 +89,11 @@ async function reach(
 ): Promise<Reached> {
   const target = await findTarget(io, args);
   const file = args['key-file'];
-  if (file === undefined) return { url: target.url, apiKey: target.key, fetch: target.fetch };
+  if (file === undefined)
+    return { url: target.url, apiKey: target.key, fetch: target.fetch ?? createLeanFetch() };
   const key = await readPrivateFile(resolve(io.cwd, file), 'key_file');
   if (key === undefined || key === '') throw unusable('key_file', `${file} is missing or empty.`);
-  return { url: target.url, apiKey: key, fetch: undefined };
+  return { url: target.url, apiKey: key, fetch: createLeanFetch() };
 }
 
 function announce({ io, json }: Cli, nodes: readonly FoundNode[], url: string): void {

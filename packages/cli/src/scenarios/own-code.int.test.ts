@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { nodeFile, type Project, type ProjectOptions, startProject } from '../testing/own-code.ts';
 
@@ -308,12 +307,9 @@ describe('workers', () => {
     return { value: 1 };`,
       ),
     });
-    project.worker();
-    const run = await project.run('test.wait').catch(async () => {
-      // The type is known once the worker is.
-      await pause(1_000);
-      return project.run('test.wait');
-    });
+    const worker = project.worker();
+    await project.until(() => worker.output().includes('Connected'));
+    const run = await project.run('test.wait');
     await project.until(async () => (await project.notes()).includes('waiting'));
 
     await project.client.runs.cancel(run);

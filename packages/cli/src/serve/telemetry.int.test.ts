@@ -64,14 +64,8 @@ describe('serve with a collector', () => {
   });
 
   it('serves metrics without a key where it was told to', async () => {
-    const host = await serveHere(folder, [
-      '--metrics-bind',
-      '127.0.0.1:0',
-      '--log-level',
-      'info',
-      '--log-format',
-      'json',
-    ]);
+    const flags = ['--log-level', 'info', '--log-format', 'json'];
+    const host = await serveHere(folder, flags, { WEFT_METRICS_BIND: '127.0.0.1:0' });
     const url = /"url":"([^"]+\/metrics)"/.exec(host.io.err())?.[1] ?? '';
 
     const answer = await fetch(url);

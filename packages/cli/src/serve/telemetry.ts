@@ -26,7 +26,11 @@ export async function startTelemetry(
   const server = await startMetricsServer(telemetry, metricsBind).catch(async (cause: unknown) => {
     await telemetry.stop(0);
     const place = `${metricsBind.host}:${metricsBind.port}`;
-    throw unusable('cannot_listen', `--metrics-bind ${place} cannot be used: ${reasonOf(cause)}.`, cause);
+    throw unusable(
+      'cannot_listen',
+      `The setting metrics-bind (${place}) cannot be used: ${reasonOf(cause)}.`,
+      cause,
+    );
   });
   log('info', { url: server.url }, 'metrics are served without a key');
   return {

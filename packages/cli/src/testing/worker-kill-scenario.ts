@@ -194,7 +194,7 @@ export function testWorkerKills({ hosts: count, flags, env, rounds }: WorkerKill
       const byTask = new Map<string, Performance[]>();
       for (const each of performances(ticks))
         byTask.set(each.invocationId, [...(byTask.get(each.invocationId) ?? []), each]);
-      for (const [invocationId, each] of byTask) {
+      for (const each of byTask.values()) {
         const inOrder = [...each].sort((a, b) => a.first - b.first);
         for (const [index, next] of inOrder.entries()) {
           const before = inOrder[index - 1];

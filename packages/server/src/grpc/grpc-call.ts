@@ -84,3 +84,9 @@ export function metadataOf(call: Call, answered?: Answered): Metadata {
   if (answered?.headers?.[REPLAY_HEADER] !== undefined) metadata.set(REPLAY_HEADER, 'true');
   return metadata;
 }
+
+/** Calls it when the call is over, at once if it is already. */
+export function whenClosed(stream: GrpcStream, listener: () => void): void {
+  if (stream.closed) listener();
+  else stream.once('close', listener);
+}

@@ -10,8 +10,6 @@ export interface MessageWriter {
 }
 
 export function createMessageWriter(stream: GrpcStream, stallMs: number, reset: () => void): MessageWriter {
-  let last = Promise.resolve(true);
-
   function writeOne(message: Buffer): Promise<boolean> {
     if (stream.cancelled || stream.destroyed || stream.writableEnded) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -27,10 +25,5 @@ export function createMessageWriter(stream: GrpcStream, stallMs: number, reset: 
     });
   }
 
-  return {
-    write(message) {
-      last = last.then(() => writeOne(message));
-      return last;
-    },
-  };
+  return { write: writeOne };
 }

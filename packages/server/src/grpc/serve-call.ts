@@ -16,6 +16,7 @@ import {
   type GrpcStream,
   type HttpAddress,
   metadataOf,
+  whenClosed,
 } from './grpc-call.ts';
 import { createMessageWriter, type MessageWriter } from './message-writer.ts';
 import { CallerLeft, receiveMessage } from './receive.ts';
@@ -52,7 +53,7 @@ export async function serveCall(deps: CallDeps, shape: MethodShape, stream: Grpc
     const tenant = call.caller?.tenant ?? '';
     const bytes = await receiveMessage(stream, { gate: deps.receiving, tenant, timeoutMs });
     const work = (): Promise<void> => answer(deps, { shape, served, call, stream }, bytes);
-    if (bytes.length > SMALL_BODY) stream.once('close', context.bytes.hold(tenant, bytes.length));
+    if (bytes.length > SMALL_BODY) whenClosed(stream, context.bytes.hold(tenant, bytes.length));
     if (bytes.length <= LARGE_BODY) await work();
     else await context.largeBodies.pass(tenant, work);
   } catch (error) {
@@ -82,7 +83,7 @@ async function answer(deps: CallDeps, { shape, served, call, stream }: Served, b
   await served.access.before?.(call);
 
   const writer = createMessageWriter(stream, stallMs, () => deps.reset(stream));
-  const onClose = (listener: () => void): void => void stream.once('close', listener);
+  const onClose = (listener: () => void): void => whenClosed(stream, listener);
   const options: EncodeOptions = { messages, maxBytes };
   const { response, method } = shape;
   if (method.isStream === true && response !== undefined) {
@@ -125,7 +126,7 @@ async function answerOnce(
     return;
   }
   const message = await messageFrom(tenant, shape.response, answered.body, options);
-  if (message.length > SMALL_ANSWER) stream.once('close', context.bytes.hold(tenant, message.length));
+  if (message.length > SMALL_ANSWER) whenClosed(stream, context.bytes.hold(tenant, message.length));
   stream.sendMetadata(metadataOf(call, answered));
   await writer.write(message);
   stream.end();

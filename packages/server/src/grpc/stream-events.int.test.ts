@@ -225,6 +225,31 @@ describe('a stream of the events of a run', () => {
     await cancel(runId);
   });
 
+  it.each([
+    ['at once', { stream_modes: ['values'] }],
+    ['after a window', { stream_modes: ['values'], buffer_ms: 50 }],
+  ])(
+    'ends with an error when a frame is larger than a message may be, %s, and others are served',
+    async (_, asked) => {
+      const small = await openGrpcHarness({ maxGrpcMessageBytes: 3_000 });
+      const { runId } = await small.start('wait', { metadata: { text: 'x'.repeat(5_000) } });
+      await small.reaches(runId, 'running');
+      const stream = small.stream('StreamRunEvents', { run_id: runId, ...asked });
+      const ended = new Promise<ServiceError>((resolve) => void stream.on('error', resolve));
+      stream.resume();
+
+      const { code, metadata } = await ended;
+      const { code: other } = await small.rpc('GetWorkflow', { workflow_id: 'noop' });
+      await small.close();
+
+      expect([code, envelopeOf(metadata)?.['error']]).toEqual([
+        GRPC_STATUS.RESOURCE_EXHAUSTED,
+        'answer_too_large',
+      ]);
+      expect(other).toBe(0);
+    },
+  );
+
   it('ends as UNAVAILABLE when the host stops, because the run has not ended', async () => {
     const stopping = await openGrpcHarness();
     const { runId } = await stopping.start('wait');

@@ -61,14 +61,14 @@ export async function streamEvents(context: AppContext, call: Call, reader: Even
   const backlog = await readBacklog(context, asked);
   if (backlog?.complete === true) {
     reader.begin();
-    await writeAll(asked, backlog.events, reader);
+    await writeAll(asked, backlog.events, createSender(reader));
     return;
   }
   const source = await openSource(context, asked, backlog);
   reader.onClose(source.stream.end);
   try {
     reader.begin();
-    await deliver(context, asked, source, reader);
+    await deliver(context, asked, source, createSender(reader, source.stream.end));
     // OK would say that the run has ended.
     if (context.streams.closing && source.stream.signal.aborted) throw stopping();
   } finally {
@@ -80,27 +80,27 @@ export async function streamEvents(context: AppContext, call: Call, reader: Even
 async function writeAll(
   { modes, bufferMs }: Subscription,
   events: EventPage['events'],
-  reader: EventReader,
+  sender: Sender,
 ): Promise<void> {
   const queue = createFrameQueue(bufferMs, FRAMES, () => undefined);
-  await writeFrames(reader, [...queued(queue, modes, followed(events)), ...queue.flush()]);
+  await sender.send([...queued(queue, modes, followed(events)), ...queue.flush()]);
+  sender.rethrow();
 }
 
 async function deliver(
   context: AppContext,
   asked: Subscription,
   { cursor, backlog }: Source,
-  reader: EventReader,
+  sender: Sender,
 ): Promise<void> {
-  const queue = createFrameQueue(asked.bufferMs, FRAMES, (frames) => void writeFrames(reader, frames));
-  const deafen = tellAnnotations(context, asked, reader);
+  const queue = createFrameQueue(asked.bufferMs, FRAMES, (frames) => void sender.send(frames));
+  const deafen = tellAnnotations(context, asked, sender);
   try {
-    if (backlog !== undefined)
-      await writeFrames(reader, queued(queue, asked.modes, followed(backlog.events)));
+    if (backlog !== undefined) await sender.send(queued(queue, asked.modes, followed(backlog.events)));
     else if (asked.afterSeq >= 0) {
       const baseline = await cursor.baseline();
       if (baseline !== undefined)
-        await writeFrames(reader, queue.add(snapshotFrame(baseline.text, baseline.seq, true)));
+        await sender.send(queue.add(snapshotFrame(baseline.text, baseline.seq, true)));
     }
     for (let goesOn = true; goesOn; ) {
       let events: readonly FollowedEvent[] = [];
@@ -108,19 +108,51 @@ async function deliver(
         events = batch;
         return false;
       });
-      if (!(await writeFrames(reader, queued(queue, asked.modes, events)))) return;
+      if (!(await sender.send(queued(queue, asked.modes, events)))) break;
     }
-    await writeFrames(reader, queue.flush());
+    await sender.send(queue.flush());
+    sender.rethrow();
   } finally {
     queue.stop();
     deafen();
   }
 }
 
-/** False when the caller has gone. */
-async function writeFrames({ writer, encode }: EventReader, frames: Frames): Promise<boolean> {
-  for (const frame of frames) if (!(await writer.write(await encode(frame)))) return false;
-  return true;
+/**
+ * Several send: the pump, the end of a window, annotations. Their frames go out in the order in which they were given; one that
+ * cannot be made ends the stream, whoever gave it.
+ */
+interface Sender {
+  /** False when the caller has gone, or nothing more can be sent. Never rejects. */
+  send(frames: Frames): Promise<boolean>;
+  /** Throws why nothing more could be sent, if that was not the caller. */
+  rethrow(): void;
+}
+
+function createSender({ writer, encode }: EventReader, onFailure: () => void = () => undefined): Sender {
+  let last = Promise.resolve(true);
+  let failure: { readonly error: unknown } | undefined;
+
+  async function sendAll(frames: Frames): Promise<boolean> {
+    try {
+      for (const frame of frames) if (!(await writer.write(await encode(frame)))) return false;
+      return true;
+    } catch (error) {
+      failure ??= { error };
+      onFailure();
+      return false;
+    }
+  }
+
+  return {
+    send(frames) {
+      last = last.then((goesOn) => goesOn && sendAll(frames));
+      return last;
+    },
+    rethrow() {
+      if (failure !== undefined) throw failure.error;
+    },
+  };
 }
 
 function followed(events: readonly WireEvent[]): readonly FollowedEvent[] {
@@ -141,18 +173,14 @@ function queued(
 /** Notices that wait for a slow reader; those beyond are dropped, because the list of annotations has them all. */
 const MAX_WAITING_NOTICES = 16;
 
-function tellAnnotations(
-  context: AppContext,
-  { runId, modes }: Subscription,
-  reader: EventReader,
-): () => void {
+function tellAnnotations(context: AppContext, { runId, modes }: Subscription, sender: Sender): () => void {
   if (!showsAnnotations(modes)) return () => undefined;
   let waiting = 0;
   return context.host.annotations.subscribe(runId, (data) => {
     if (waiting >= MAX_WAITING_NOTICES) return;
     waiting += 1;
     const notice = { event: RUN_ANNOTATED, annotation: JSON.parse(data) as Json };
-    void writeFrames(reader, [notice]).finally(() => {
+    void sender.send([notice]).finally(() => {
       waiting -= 1;
     });
   });

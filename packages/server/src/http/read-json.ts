@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { createGate, type Gate, runCooperatively } from '@weft/engine';
 import { HostError, type Json, parseStrictJson, strictJsonInSteps } from '@weft/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -29,11 +28,9 @@ export function createLargeBodies(): Gate {
  * has left before its turn nothing is kept and nothing done: bodies that are sent and left would be bounded by nothing.
  */
 export function readJsonOnly(app: FastifyInstance, gate: Gate, maxBytes: number): void {
-  const answers = new WeakMap<FastifyRequest, ServerResponse>();
-
   async function readLarge(request: FastifyRequest, body: Buffer, done: Done): Promise<void> {
     const tenant = request.caller?.tenant ?? '';
-    const answer = answers.get(request);
+    const { answer } = request;
     const waiting: { body?: Buffer } = { body };
     answer?.once('close', () => delete waiting.body);
     await gate.pass(tenant, async () => {
@@ -46,8 +43,10 @@ export function readJsonOnly(app: FastifyInstance, gate: Gate, maxBytes: number)
   }
 
   app.removeAllContentTypeParsers();
+  // Not in a WeakMap: what it holds stays in memory until the next full collection of garbage.
+  app.decorateRequest('answer', undefined);
   app.addHook('preParsing', (request, reply, payload, done) => {
-    answers.set(request, reply.raw);
+    request.answer = reply.raw;
     try {
       done(null, unpackedBody(request, reply, payload, request.routeOptions.bodyLimit ?? maxBytes));
     } catch (error) {

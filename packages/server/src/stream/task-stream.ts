@@ -30,10 +30,11 @@ export async function streamTasks(
   const response = reply.raw;
   const writer = createSocketWriter(response, context.settings.stallMs);
   let tasks: TaskStream | undefined;
-  let pinging: NodeJS.Timeout | undefined;
+
+  const pinging: { timer?: NodeJS.Timeout } = {};
 
   function closed(): void {
-    clearInterval(pinging);
+    clearInterval(pinging.timer);
     tasks?.closed();
     open.end();
   }
@@ -58,7 +59,7 @@ export async function streamTasks(
     else response.end();
   });
   sendHead(reply, HEADERS);
-  pinging = setInterval(() => writer.offer(PING), context.settings.keepaliveMs);
+  pinging.timer = setInterval(() => writer.offer(PING), context.settings.keepaliveMs);
   if (response.destroyed) closed();
   else tasks.ready();
   return reply;

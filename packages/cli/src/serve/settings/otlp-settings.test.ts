@@ -50,12 +50,12 @@ describe('settings of telemetry', () => {
   });
 
   it('let metrics be read without a key on loopback only', () => {
-    expect(resolve({ 'metrics-bind': '127.0.0.1:9464' }).metricsBind).toEqual({
+    expect(resolve({}, { WEFT_METRICS_BIND: '127.0.0.1:9464' }).metricsBind).toEqual({
       host: '127.0.0.1',
       port: 9464,
     });
-    expect(resolve({ 'metrics-bind': '[::1]:0' }).metricsBind).toEqual({ host: '::1', port: 0 });
-    expect(() => resolve({ 'metrics-bind': '0.0.0.0:9464' })).toThrow('loopback HOST:PORT');
-    expect(() => resolve({ 'metrics-bind': '9464' })).toThrow('loopback HOST:PORT');
+    expect(resolve({}, { WEFT_METRICS_BIND: '[::1]:0' }).metricsBind).toEqual({ host: '::1', port: 0 });
+    expect(() => resolve({}, { WEFT_METRICS_BIND: '0.0.0.0:9464' })).toThrow('loopback HOST:PORT');
+    expect(() => resolve({}, { WEFT_METRICS_BIND: '9464' })).toThrow('loopback HOST:PORT');
   });
 });

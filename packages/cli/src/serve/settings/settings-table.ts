@@ -190,7 +190,7 @@ export const SETTINGS = {
   },
   metricsBind: {
     group: 'Logs and telemetry',
-    sources: FLAG,
+    sources: FILE_ONLY,
     kind: formed(form.LOOPBACK_BIND, 'none'),
     description: `Serve GET ${pathOf('readMetrics')} without a key on this loopback address too`,
   },

@@ -1,8 +1,8 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { OpenEffectPorts } from '../../ports/effect-ports.ts';
 import { errorFields, type Log } from '../../ports/log.ts';
-import type { LeasedTask, Tasks } from '../../ports/store.ts';
-import { ServedTask, type TaskOwner } from './served-task.ts';
+import type { LeasedTask, Tasks, TaskType } from '../../ports/store.ts';
+import { type Holding, ServedTask, type TaskOwner } from './served-task.ts';
 import type { TaskBody, TaskNote, TaskResult } from './task-body.ts';
 import type { FindHeld, WorkerHub } from './worker-hub.ts';
 import type { WorkerSession } from './worker-session.ts';
@@ -57,33 +57,17 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
   const wanted = new Set<string>();
   let unwatch: (() => void) | undefined;
   let isLooking = false;
+  const sessions = () => options.hub().sessions();
 
   function quietly(work: Promise<unknown>, what: string): void {
     work.catch((error: unknown) => log('warn', errorFields(error), what));
-  }
-
-  /** Workers with room, by tenant. */
-  function rooms(): Map<string, { types: Map<string, { typeId: string; version: string }>; room: number }> {
-    const found = new Map<
-      string,
-      { types: Map<string, { typeId: string; version: string }>; room: number }
-    >();
-    for (const { about, credit } of options.hub().sessions()) {
-      if (credit <= 0 || !wanted.has(about.tenant)) continue;
-      const known = found.get(about.tenant) ?? { types: new Map(), room: 0 };
-      known.room += credit;
-      for (const { typeId, version } of about.types)
-        known.types.set(`${typeId}@${version}`, { typeId, version });
-      found.set(about.tenant, known);
-    }
-    return found;
   }
 
   async function lookForMore(): Promise<void> {
     if (isLooking) return;
     isLooking = true;
     try {
-      for (let found = rooms(); found.size > 0; found = rooms())
+      for (let found = roomsOf(sessions(), wanted); found.size > 0; found = roomsOf(sessions(), wanted))
         for (const [tenant, { types, room }] of found) await claim(tenant, [...types.values()], room);
     } catch (error) {
       log('warn', errorFields(error), 'looking for tasks of other processes failed');
@@ -92,11 +76,7 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
     }
   }
 
-  async function claim(
-    tenant: string,
-    types: readonly { typeId: string; version: string }[],
-    room: number,
-  ): Promise<void> {
+  async function claim(tenant: string, types: readonly TaskType[], room: number): Promise<void> {
     const holder = options.holder();
     const limit = Math.min(room, MOST_AT_ONCE);
     wanted.delete(tenant);
@@ -157,12 +137,7 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
       known.noting = undefined;
       const { holding } = known.served;
       if (holding === undefined) return;
-      const note: TaskNote = {
-        worker: holding.session.about.name,
-        node: options.node(),
-        since: holding.since,
-        ...(holding.progress !== undefined && { progress: holding.progress }),
-      };
+      const note = noteOf(holding, options.node());
       quietly(store.noteTask(taskId, known.leased.lease, JSON.stringify(note)), 'a task could not be noted');
     }, NOTE_AFTER_MS);
     known.noting.unref();
@@ -228,4 +203,28 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
       for (const { noting } of borrowed.values()) clearTimeout(noting);
     },
   };
+}
+
+interface Room {
+  readonly types: Map<string, TaskType>;
+  /** Tasks that its workers may take. */
+  room: number;
+}
+
+/** Workers with room, by those tenants. */
+function roomsOf(sessions: Iterable<WorkerSession>, tenants: ReadonlySet<string>): Map<string, Room> {
+  const found = new Map<string, Room>();
+  for (const { about, credit } of sessions) {
+    if (credit <= 0 || !tenants.has(about.tenant)) continue;
+    const known = found.get(about.tenant) ?? { types: new Map<string, TaskType>(), room: 0 };
+    known.room += credit;
+    for (const { typeId, version } of about.types)
+      known.types.set(`${typeId}@${version}`, { typeId, version });
+    found.set(about.tenant, known);
+  }
+  return found;
+}
+
+function noteOf({ session, since, progress }: Holding, node: string): TaskNote {
+  return { worker: session.about.name, node, since, ...(progress !== undefined && { progress }) };
 }

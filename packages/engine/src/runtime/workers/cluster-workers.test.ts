@@ -59,7 +59,7 @@ function cutable(store: Store): { readonly store: Store; cut(): void } {
   };
 }
 
-const QUICK_CLAIMS = { claimTtlMs: 300, heartbeatMs: 20, workerLeaseMs: 300 };
+const QUICK_CLAIMS = { claimTtlMs: 600, heartbeatMs: 20, workerLeaseMs: 600 };
 
 describe('a worker of another process', () => {
   it('performs a task of a run that is held here, and nothing is left in the store (H-11, H-12)', async () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 import { errorFields, type Log } from '../../ports/log.ts';
-import type { StoredTask, Tasks } from '../../ports/store.ts';
+import type { NewTask, StoredTask, Tasks } from '../../ports/store.ts';
 import type { EffectTask } from '../effects/performer.ts';
 import { executionOf } from '../effects/effect-context.ts';
 import type { ServedTask } from './served-task.ts';
@@ -84,33 +84,9 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     known.delete(idOf(own));
   }
 
-  function put(own: PutUp): Promise<boolean> {
-    const { task, served } = own;
-    const { principal, effect, limits, runId, epoch } = task;
-    const { taskId, tenant, typeId, version } = served.offer;
-    const body: TaskBody = {
-      offer: served.offer,
-      ...(principal !== undefined && { principal }),
-      nodeKey: executionOf(effect),
-      attempt: effect.attempt,
-      limits,
-    };
-    const isOnce = effect.node.settings.onUnknownOutcome === 'fail';
-    return store.offerTask({
-      taskId,
-      tenant,
-      runId,
-      epoch,
-      typeId,
-      version,
-      isOnce,
-      body: JSON.stringify(body),
-    });
-  }
-
   async function putUp(own: PutUp): Promise<void> {
     try {
-      if (await put(own)) return;
+      if (await store.offerTask(newTask(own))) return;
     } catch (error) {
       // Whether it is there is not known: what comes next looks.
       log('warn', { runId: own.task.runId, ...errorFields(error) }, 'a task could not be put up');
@@ -245,4 +221,13 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
       clearInterval(looking);
     },
   };
+}
+
+function newTask({ task, served: { offer } }: PutUp): NewTask {
+  const { principal, effect, limits, runId, epoch } = task;
+  const { taskId, tenant, typeId, version } = offer;
+  const { attempt, node } = effect;
+  const body: TaskBody = { offer, principal, nodeKey: executionOf(effect), attempt, limits };
+  const isOnce = node.settings.onUnknownOutcome === 'fail';
+  return { taskId, tenant, runId, epoch, typeId, version, isOnce, body: JSON.stringify(body) };
 }

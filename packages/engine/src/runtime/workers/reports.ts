@@ -33,23 +33,10 @@ export async function takeReport(
   const { capacity, results = [], chunks = [], progress = [], logs = [], returned = [] } = report;
   for (const [index, result] of results.entries()) assertOneEnd(result, index);
   const refused: Refused = [];
-  const now = tools.clock.monotonic();
   if (capacity !== undefined) session.capacity = capacity;
 
-  for (const ref of progress) {
-    const task = heldUnder(session, ref);
-    if (task?.holding === undefined) {
-      refuse(refused, ref);
-      continue;
-    }
-    noteProgress(task.holding, ref.details, now, tools.clock.now());
-    task.owner.progressed?.();
-  }
-  for (const line of logs) {
-    const holding = heldUnder(session, line)?.holding;
-    if (holding === undefined) refuse(refused, line);
-    else holding.log.add({ level: line.level, message: line.message, fields: line.fields });
-  }
+  takeProgress(tools.clock, session, progress, refused);
+  takeLogs(session, logs, refused);
   const durable = [
     ...takeChunks(tools.limits, session, chunks, refused),
     ...results.map((result) => takeResult(tools, session, result, refused)),
@@ -84,10 +71,35 @@ function refuse(refused: Refused, { taskId, lease }: Ref, error = 'stale_lease',
 /** What is shown of it; the rest is of no use to a reader of one line. */
 const PROGRESS_BYTES = 4_096;
 
-function noteProgress(holding: Holding, details: Json | undefined, now: number, at: number): void {
-  holding.heardAt = now;
+function noteProgress(holding: Holding, details: Json | undefined, clock: Clock): void {
+  holding.heardAt = clock.monotonic();
   const isLarge = details !== undefined && Buffer.byteLength(JSON.stringify(details)) > PROGRESS_BYTES;
-  holding.progress = { at, details: isLarge ? `more than ${PROGRESS_BYTES} bytes` : details };
+  holding.progress = { at: clock.now(), details: isLarge ? `more than ${PROGRESS_BYTES} bytes` : details };
+}
+
+function takeProgress(
+  clock: Clock,
+  session: WorkerSession,
+  progress: NonNullable<TaskReport['progress']>,
+  refused: Refused,
+): void {
+  for (const ref of progress) {
+    const task = heldUnder(session, ref);
+    if (task?.holding === undefined) {
+      refuse(refused, ref);
+      continue;
+    }
+    noteProgress(task.holding, ref.details, clock);
+    task.owner.progressed?.();
+  }
+}
+
+function takeLogs(session: WorkerSession, logs: NonNullable<TaskReport['logs']>, refused: Refused): void {
+  for (const line of logs) {
+    const holding = heldUnder(session, line)?.holding;
+    if (holding === undefined) refuse(refused, line);
+    else holding.log.add({ level: line.level, message: line.message, fields: line.fields });
+  }
 }
 
 function takeChunks(

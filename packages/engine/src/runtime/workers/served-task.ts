@@ -6,7 +6,7 @@ import type { Ticket } from '../fairness/fair-queue.ts';
 import type { Told } from '../scheduling/waiting-inputs.ts';
 import { createTaskLog, type TaskLog, type TaskLogLimits } from './task-log.ts';
 import type { TypeLane } from './task-board.ts';
-import type { WorkerSession } from './worker-session.ts';
+import type { CancelReason, WorkerSession } from './worker-session.ts';
 
 /** What is offered to workers: all they get, but for secrets and the number of the lease. */
 export interface TaskOffer {
@@ -116,6 +116,12 @@ export class ServedTask {
     this.holding = holding;
     session.held.set(this.offer.taskId, this);
     return holding;
+  }
+
+  /** Tells the worker that has it to stop. */
+  cancel(reason: CancelReason): void {
+    const { holding, offer } = this;
+    holding?.session.cancel({ taskId: offer.taskId, lease: holding.lease, reason });
   }
 
   /** No worker has it any more. */

@@ -51,6 +51,8 @@ export class WorkerSession {
   /** Tasks that are being made ready for it. */
   expected = 0;
   reports = 0;
+  /** Tasks that are sent once more over a new stream. */
+  resends: ServedTask[] = [];
   isOver = false;
   sink: TaskSink | undefined;
   isFull = false;

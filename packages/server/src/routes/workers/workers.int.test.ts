@@ -199,7 +199,7 @@ describe('the worker protocol', () => {
     await open();
     const workerId = await register();
 
-    const answer = await report(workerId, body as JsonObject);
+    const answer = await report(workerId, body);
 
     expect(answer.status).toBe(400);
     expect(answer.json).toMatchObject({ error: 'validation_error', details: { field } });

@@ -119,8 +119,8 @@ export function prepareTasks(
   };
 }
 
-function leasedFrom({ id, run, type, once, ord: _, ...row }: LeasedRow): LeasedTask {
-  return { ...row, taskId: id, runId: run, typeId: type, isOnce: once };
+function leasedFrom({ id, run, type, once, epoch, tenant, version, body, lease }: LeasedRow): LeasedTask {
+  return { taskId: id, tenant, runId: run, typeId: type, version, epoch, isOnce: once, body, lease };
 }
 
 function storedFrom({ id, run, epoch, lease, losses, holder, note, result }: TaskRow): StoredTask {

@@ -1,6 +1,7 @@
 /** A process for code of users next to a host (node-process.ts): a worker like any other, watched. */
 import { Worker } from 'node:worker_threads';
 import { type NodeWorker, serveNodes } from '@weft/sdk/worker';
+import { createLeanFetch } from '../../../connecting/lean-fetch.ts';
 import { loadNodeFolders } from '../../../user-code/node-folders.ts';
 import type { Assignment, FromNodeProcess, ServedNode, Share, ToNodeProcess } from '../process-messages.ts';
 import { followTypes } from './busy-types.ts';
@@ -45,6 +46,7 @@ async function serve(assignment: Assignment): Promise<void> {
     {
       url,
       apiKey: key,
+      fetch: createLeanFetch(),
       concurrency,
       dev,
       graceMs,
