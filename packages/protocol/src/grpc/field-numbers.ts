@@ -42,6 +42,9 @@ export const FIELD_NUMBERS: Readonly<Record<string, Readonly<Record<string, numb
     production: 36,
     extensions: 37,
     capabilities: 38,
+    scheduling: 39,
+    dead_letter: 40,
+    trigger_bridge: 41,
   },
   Limits: {
     clarification_rounds: 1,
@@ -351,4 +354,21 @@ export const FIELD_NUMBERS: Readonly<Record<string, Readonly<Record<string, numb
   DebugBundleMetrics: { openwop_cost: 1, node_count: 2, event_count: 3 },
   BundleExtras: { digest: 1, definition: 2, definition_digest: 3, masked: 4, omitted: 5, totals: 6 },
   BundleExtrasTotals: { annotations: 1, events: 2, masked: 3, nodes: 4, spans: 5 },
+  CapabilitiesScheduling: { supported: 1, cron: 2, delayed: 3, calendar: 4, max_future_horizon: 5 },
+  CapabilitiesDeadLetter: { supported: 1, retention_days: 2 },
+  CapabilitiesTriggerBridge: {
+    supported: 1,
+    subscription_states: 2,
+    dedup: 3,
+    retry_policy: 4,
+    sources: 5,
+    ingestion: 6,
+  },
+  CapabilitiesTriggerBridgeRetryPolicy: { max_attempts: 1, backoff: 2 },
+  CapabilitiesTriggerBridgeIngestion: {
+    external_sources: 1,
+    max_body_bytes: 2,
+    verification: 3,
+    registration_endpoint: 4,
+  },
 };

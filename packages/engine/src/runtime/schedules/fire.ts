@@ -158,7 +158,7 @@ export function createFire(dependencies: FireDependencies): Fire {
   };
 }
 
-function endOf(status: string): 'failed' | 'ended' | undefined {
+export function endOf(status: string): 'failed' | 'ended' | undefined {
   if (!isTerminalStatus(status)) return undefined;
   return status === 'failed' ? 'failed' : 'ended';
 }

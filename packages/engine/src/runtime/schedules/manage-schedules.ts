@@ -1,33 +1,25 @@
 import { HostError, type JsonObject } from '@weft/protocol';
-import { startTime } from '../../core/schedules/decide-firing.ts';
 import { upcoming, type Zones } from '../../core/schedules/due-times.ts';
-import { newSchedule, paused, resumed, withStarted } from '../../core/schedules/lifecycle.ts';
-import { MOST_OPEN, type Schedule } from '../../core/schedules/schedule.ts';
-import { isTerminalStatus } from '../../model/run-state.ts';
-import type {
-  BackfillRange,
-  Caller,
-  NewSchedule,
-  ScheduleDetails,
-  Schedules,
-  ScheduleView,
-} from '../../host/host.ts';
+import { newSchedule, paused, resumed } from '../../core/schedules/lifecycle.ts';
+import type { Schedule } from '../../core/schedules/schedule.ts';
+import type { Caller, NewSchedule, ScheduleDetails, Schedules, ScheduleView } from '../../host/host.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Documents, DocumentWrite, WorkflowRegistry } from '../../ports/store.ts';
+import type { Documents, WorkflowRegistry } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Committer } from '../commits/committer.ts';
+import { CONTENDED, isWritten, untilWritten } from '../commits/contended-write.ts';
 import type { Idempotency, Remember } from '../commits/idempotency.ts';
-import { writeFailure } from '../commits/write-failure.ts';
 import { checkInputs } from '../runs/new-run-checks.ts';
 import type { RunCreator } from '../runs/create-run.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import type { TenantCounter } from '../triggers/tenant-counter.ts';
 import type { Plans } from '../workflows/plans.ts';
-import { callerFor, newRunOf, sourceOf } from './fire.ts';
+import { withBackfill } from './backfill.ts';
 import { checkSchedule } from './new-schedule.ts';
 import { DUE, SCHEDULE_SCOPE, schedulePlace } from './schedule-place.ts';
-import { readSchedule, type ReadSchedule, scheduleWrite, timesOf } from './schedule-records.ts';
+import { dueAtOf, readSchedule, type ReadSchedule, scheduleWrite, timesOf } from './schedule-records.ts';
+import { createStartNow } from './start-now.ts';
 
 /** Schedules of a tenant: what people do with them. When they fire is the scheduler's business. */
 export interface ScheduleDependencies {
@@ -46,14 +38,11 @@ export interface ScheduleDependencies {
   readonly wake: () => void;
 }
 
-/** Due times of one backfill. */
-const MOST_BACKFILLED = 1_000;
 const SHOWN_AHEAD = 10;
-/** A record that is fired every moment is met by few who change it. */
-const MOST_ATTEMPTS = 20;
 
 export function createManageSchedules(dependencies: ScheduleDependencies): Schedules {
   const { store, committer, clock, random, limits, zones, counter } = dependencies;
+  const startNow = createStartNow({ ...dependencies, read });
 
   async function read({ tenant }: Caller, name: string): Promise<ReadSchedule | undefined> {
     const stored = await store.readDocument(schedulePlace(tenant, name));
@@ -61,169 +50,72 @@ export function createManageSchedules(dependencies: ScheduleDependencies): Sched
   }
 
   async function create(caller: Caller, request: NewSchedule, remember: Remember): Promise<ScheduleView> {
-    const now = clock.now();
-    const { spec, times } = checkSchedule(request, now, { limits, zones });
-    await checkStart(caller, request);
-    const identity = {
-      name: request.name,
-      uid: randomId(random),
-      createdAt: now,
-      createdBy: caller.principal,
-    };
+    const at = clock.now();
+    const { name } = request;
+    const { spec, times } = checkSchedule(request, at, { limits, zones });
+    await checkStart(dependencies, caller, request);
+    const identity = { name, uid: randomId(random), createdAt: at, createdBy: caller.principal };
     const schedule = newSchedule(spec, identity, times);
     const view = viewOf(schedule);
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    return await untilWritten(async () => {
+      if ((await read(caller, name)) !== undefined) throw exists(name);
       const result = await committer.submit({
         kind: 'document',
         batchId: randomId(random),
-        ...scheduleWrite(caller.tenant, schedule, { at: now, dueAt: dueAtOf(schedule) }),
-        documents: [await counter.added(caller.tenant, now)],
-        audit: [auditOf(caller, { at: now, action: 'schedule.create', target: request.name })],
+        ...scheduleWrite(caller.tenant, schedule, { at, dueAt: dueAtOf(schedule) }),
+        documents: [await counter.added(caller.tenant, at)],
+        audit: [auditOf(caller, { at, action: 'schedule.create', target: name })],
         ...remember.answer(asJson(view)),
       });
-      if (result.state === 'committed') {
-        dependencies.wake();
-        return view;
-      }
-      if (result.state !== 'refused') throw writeFailure(result);
-      if ((await read(caller, request.name)) !== undefined) throw exists(request.name);
-      if (result.reason !== 'document_changed' && result.reason !== 'document_exists')
-        throw writeFailure(result);
-    }
-    throw busy();
-  }
-
-  /** A schedule whose first run is refused is a mistake that is best told to whoever makes it. */
-  async function checkStart(caller: Caller, { workflowId, inputs }: NewSchedule): Promise<void> {
-    const workflow = await store.readWorkflow(caller.tenant, workflowId, undefined);
-    if (workflow === undefined) {
-      const message = 'No workflow has this id. Register it first, or correct workflowId.';
-      throw new HostError('not_found', message, { field: 'workflowId' });
-    }
-    checkInputs(inputs, await dependencies.plans.get(workflow.digest, caller.tenant));
+      if (!isWritten(result)) return CONTENDED;
+      dependencies.wake();
+      return view;
+    });
   }
 
   /** Reads, changes and writes; again when the record was fired meanwhile. Undefined when there is none. */
-  async function change(
+  function change(
     caller: Caller,
     name: string,
     action: string,
     make: (schedule: Schedule, now: number) => Schedule,
   ): Promise<Schedule | undefined> {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    return untilWritten(async () => {
       const found = await read(caller, name);
       if (found === undefined) return undefined;
-      const now = clock.now();
-      const schedule = make(found.schedule, now);
+      const at = clock.now();
+      const schedule = make(found.schedule, at);
+      const dueAt = dueAtOf(schedule);
       const result = await committer.submit({
         kind: 'document',
         batchId: randomId(random),
-        ...scheduleWrite(caller.tenant, schedule, {
-          at: now,
-          dueAt: dueAtOf(schedule),
-          replaces: found.version,
-        }),
-        audit: [auditOf(caller, { at: now, action, target: name })],
+        ...scheduleWrite(caller.tenant, schedule, { at, dueAt, replaces: found.version }),
+        audit: [auditOf(caller, { at, action, target: name })],
       });
-      if (result.state === 'committed') {
-        dependencies.wake();
-        return schedule;
-      }
-      if (result.state !== 'refused' || result.reason !== 'document_changed') throw writeFailure(result);
-    }
-    throw busy();
+      if (!isWritten(result)) return CONTENDED;
+      dependencies.wake();
+      return schedule;
+    });
   }
 
-  async function startNow(
-    caller: Caller,
-    name: string,
-    remember: Remember,
-  ): Promise<{ replayed: false; runId: string } | undefined> {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
-      const found = await read(caller, name);
-      if (found === undefined) return undefined;
-      const { schedule, version } = found;
-      if (schedule.open.length >= MOST_OPEN) {
-        throw new HostError('conflict', `${MOST_OPEN} runs of this schedule are open; let one end first.`);
-      }
-      const now = clock.now();
-      const delivery = randomId(random);
-      const source = {
-        ...sourceOf(caller.tenant, schedule, now),
-        deliveryId: `manual_${delivery}`,
-        dedupKey: delivery,
-      };
-      const { dueAt: _dueAt, ...manual } = source;
-      const runId = dependencies.newRunId();
-      const run = await dependencies.creator.prepare(
-        callerFor(caller.tenant, { ...schedule, createdBy: caller.principal }),
-        newRunOf(schedule),
-        { runId, source: manual },
-      );
-      const end = isTerminalStatus(run.status) ? (run.status === 'failed' ? 'failed' : 'ended') : undefined;
-      const fired = withStarted(schedule, now, { runId, end }, { at: now, reason: 'manual' });
-      const result = await run.commit({
-        documents: [
-          scheduleWrite(caller.tenant, fired, { at: now, dueAt: dueAtOf(fired), replaces: version }),
-        ],
-        audit: [auditOf(caller, { at: now, action: 'schedule.trigger', target: name })],
-        ...remember.answer({ runId }),
-      });
-      if (result.state === 'committed') return { replayed: false, runId };
-      if (result.state !== 'refused' || result.reason !== 'document_changed') throw writeFailure(result);
-    }
-    throw busy();
-  }
-
-  async function remove(caller: Caller, name: string): Promise<boolean> {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+  function remove(caller: Caller, name: string): Promise<boolean> {
+    return untilWritten(async () => {
       const found = await read(caller, name);
       if (found === undefined) return false;
       const { ownedBy } = found.schedule;
       if (ownedBy !== undefined) throw owned(ownedBy.workflowId);
       const at = clock.now();
-      const removal: DocumentWrite = { ...schedulePlace(caller.tenant, name), at, replaces: found.version };
       const result = await committer.submit({
         kind: 'document',
         batchId: randomId(random),
-        ...removal,
+        ...schedulePlace(caller.tenant, name),
+        at,
+        replaces: found.version,
         documents: [await counter.removed(caller.tenant, at)],
         audit: [auditOf(caller, { at, action: 'schedule.remove', target: name })],
       });
-      if (result.state === 'committed') return true;
-      if (result.state !== 'refused' || result.reason !== 'document_changed') throw writeFailure(result);
-    }
-    throw busy();
-  }
-
-  function backfilled(
-    schedule: Schedule,
-    { from, to }: BackfillRange,
-    now: number,
-  ): { schedule: Schedule; count: number } {
-    if (to < from) throw new HostError('validation_error', 'to is before from.', { field: 'to' });
-    if (to > now) {
-      throw new HostError(
-        'validation_error',
-        'to is in the future; a backfill is about due times of the past.',
-        { field: 'to' },
-      );
-    }
-    if (schedule.backfill !== undefined) {
-      throw new HostError('conflict', 'A backfill of this schedule is going on. Wait until it has ended.');
-    }
-    const due = upcoming(timesOf(schedule, zones), from - 1, MOST_BACKFILLED + 1).filter(
-      (time) => time <= to,
-    );
-    const [first] = due;
-    const details = { field: 'from', limit: MOST_BACKFILLED, observed: due.length };
-    if (first === undefined)
-      throw new HostError('validation_error', 'The schedule has no due time in this range.', details);
-    if (due.length > MOST_BACKFILLED) {
-      const message = `The range holds more than ${MOST_BACKFILLED} due times. Fill it in parts.`;
-      throw new HostError('validation_error', message, details);
-    }
-    return { schedule: { ...schedule, backfill: { next: first, until: to } }, count: due.length };
+      return isWritten(result) ? true : CONTENDED;
+    });
   }
 
   return {
@@ -239,17 +131,7 @@ export function createManageSchedules(dependencies: ScheduleDependencies): Sched
     },
     async get(caller, name) {
       const found = await read(caller, name);
-      if (found === undefined) return undefined;
-      const { schedule } = found;
-      const details: ScheduleDetails = {
-        ...viewOf(schedule),
-        firings: [...schedule.firings].reverse(),
-        upcoming:
-          schedule.next === undefined
-            ? []
-            : upcoming(timesOf(schedule, zones), schedule.next - 1, SHOWN_AHEAD),
-      };
-      return details;
+      return found && detailsOf(found.schedule, zones);
     },
     async pause(caller, name) {
       const changed = await change(caller, name, 'schedule.pause', (schedule, now) =>
@@ -266,24 +148,30 @@ export function createManageSchedules(dependencies: ScheduleDependencies): Sched
     trigger: (caller, name, claim) =>
       dependencies.idempotency.once(caller, claim, (remember) => startNow(caller, name, remember)),
     async backfill(caller, name, range) {
-      let count = 0;
+      let dueTimes = 0;
       const changed = await change(caller, name, 'schedule.backfill', (schedule, now) => {
-        const filled = backfilled(schedule, range, now);
-        count = filled.count;
+        const filled = withBackfill(schedule, timesOf(schedule, zones), range, now);
+        dueTimes = filled.dueTimes;
         return filled.schedule;
       });
-      return changed && { dueTimes: count, from: changed.backfill?.next ?? range.from, to: range.to };
+      return changed && { dueTimes, from: changed.backfill?.next ?? range.from, to: range.to };
     },
     remove,
   };
 }
 
-/** When the record must be looked at: at once for what waits, or for its next due time. */
-export function dueAtOf(schedule: Schedule): number | undefined {
-  const { next, queue, backfill, paused: pause } = schedule;
-  if (pause !== undefined) return undefined;
-  if (queue.length > 0 || backfill !== undefined) return 0;
-  return next === undefined ? undefined : startTime(schedule, next);
+/** A schedule whose first run would be refused is a mistake that is best told to whoever makes it. */
+async function checkStart(
+  { store, plans }: Pick<ScheduleDependencies, 'store' | 'plans'>,
+  caller: Caller,
+  { workflowId, inputs }: NewSchedule,
+): Promise<void> {
+  const workflow = await store.readWorkflow(caller.tenant, workflowId, undefined);
+  if (workflow === undefined) {
+    const message = 'No workflow has this id. Register it first, or correct workflowId.';
+    throw new HostError('not_found', message, { field: 'workflowId' });
+  }
+  checkInputs(inputs, await plans.get(workflow.digest, caller.tenant));
 }
 
 function viewOf(schedule: Schedule): ScheduleView {
@@ -293,18 +181,19 @@ function viewOf(schedule: Schedule): ScheduleView {
   return { ...shown, state };
 }
 
+function detailsOf(schedule: Schedule, zones: Zones): ScheduleDetails {
+  const { next, firings } = schedule;
+  const ahead = next === undefined ? [] : upcoming(timesOf(schedule, zones), next - 1, SHOWN_AHEAD);
+  return { ...viewOf(schedule), firings: [...firings].reverse(), upcoming: ahead };
+}
+
 function asJson(view: ScheduleView): JsonObject {
   return JSON.parse(JSON.stringify(view)) as JsonObject;
 }
 
 function exists(name: string): HostError {
-  return new HostError(
-    'schedule_exists',
-    `There is a schedule "${name}". Remove it first, or choose another name.`,
-    {
-      field: 'name',
-    },
-  );
+  const message = `There is a schedule "${name}". Remove it first, or choose another name.`;
+  return new HostError('schedule_exists', message, { field: 'name' });
 }
 
 function owned(workflowId: string): HostError {
@@ -312,14 +201,5 @@ function owned(workflowId: string): HostError {
     'conflict',
     `Workflow "${workflowId}" declares this schedule. Register a version without the trigger, or pause the schedule.`,
     { workflowId },
-  );
-}
-
-function busy(): HostError {
-  return new HostError(
-    'service_unavailable',
-    'The schedule is being changed all the time. Try again.',
-    { cause: 'contention', retryAfter: 1 },
-    { retryAfter: 1 },
   );
 }

@@ -1,4 +1,5 @@
 import { HostError } from '@weft/protocol';
+import { startTime } from '../../core/schedules/decide-firing.ts';
 import { type DueTimes, dueTimesOf, type Zones } from '../../core/schedules/due-times.ts';
 import type { Schedule } from '../../core/schedules/schedule.ts';
 import type { DocumentWrite, StoredDocument } from '../../ports/store.ts';
@@ -32,6 +33,14 @@ export function scheduleWrite(
     ...(dueAt !== undefined && { dueAt }),
     ...(replaces === undefined ? { onlyNew: true } : { replaces }),
   };
+}
+
+/** When the record must be looked at: at once for what waits, or for its next due time. */
+export function dueAtOf(schedule: Schedule): number | undefined {
+  const { next, queue, backfill, paused } = schedule;
+  if (paused !== undefined) return undefined;
+  if (queue.length > 0 || backfill !== undefined) return 0;
+  return next === undefined ? undefined : startTime(schedule, next);
 }
 
 export function timesOf(schedule: Pick<Schedule, 'timing' | 'start' | 'end'>, zones: Zones): DueTimes {

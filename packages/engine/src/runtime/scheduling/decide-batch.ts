@@ -111,9 +111,19 @@ export function batchUnit(tools: BatchTools, run: LiveRun, write: BatchWrite): R
   if (signals.length > 0) unit.notify = signals;
   if (write.decided !== undefined) unit.consume = [write.decided];
   if (write.heldAgainst !== undefined) unit.heldAgainst = write.heldAgainst;
-  const woken = over && write.create === undefined ? scheduleOf(record) : undefined;
-  if (woken !== undefined) unit.wakes = [woken];
-  const dead = over ? deadRunOf(record, events, tools.limits.deadLettersKeptMs) : undefined;
-  if (dead !== undefined) unit.documents = [dead];
+  Object.assign(unit, partsOfEnd(tools, run, events, write.create !== undefined));
   return unit;
+}
+
+/** What the end of a run means to others: its schedule may go on, and a person may have to look at it. */
+function partsOfEnd(
+  { limits }: BatchTools,
+  { record, state }: LiveRun,
+  events: readonly StoredEvent[],
+  isCreated: boolean,
+): Pick<RunUnit, 'wakes' | 'documents'> | undefined {
+  if (!isTerminalStatus(state.status)) return undefined;
+  const schedule = isCreated ? undefined : scheduleOf(record);
+  const letter = deadRunOf(record, events, limits.deadLettersKeptMs);
+  return { ...(schedule && { wakes: [schedule] }), ...(letter && { documents: [letter] }) };
 }

@@ -14,8 +14,8 @@ import type { Documents, WorkflowRegistry } from '../../ports/store.ts';
 import { toIso } from '@weft/protocol';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Committer } from '../commits/committer.ts';
+import { CONTENDED, isWritten, untilWritten } from '../commits/contended-write.ts';
 import type { Idempotency, Remember } from '../commits/idempotency.ts';
-import { writeFailure } from '../commits/write-failure.ts';
 import { type Sealing, toStored } from '../outbox/sealing.ts';
 import { newSigningSecret } from '../outbox/signing.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
@@ -46,7 +46,6 @@ export interface TriggerDependencies {
   readonly random: RandomBytes;
 }
 
-const MOST_ATTEMPTS = 20;
 const KEPT_CHANGES = 20;
 const SHORTEST_SECRET = 8;
 
@@ -75,7 +74,7 @@ export function createManageTriggers(dependencies: TriggerDependencies): Omit<Tr
       throw new HostError('not_found', message, { field: 'workflowId' });
     }
     const id = `tr_${randomId(random)}`;
-    const { secret, isNew } = secretFor(request);
+    const { secret, isNew } = secretFor(request, random);
     const at = clock.now();
     const trigger: Trigger = {
       id,
@@ -96,7 +95,7 @@ export function createManageTriggers(dependencies: TriggerDependencies): Omit<Tr
     };
     const view = triggerView(trigger, false);
     const [record, owner] = newTriggerWrites(caller.tenant, trigger);
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    return await untilWritten(async () => {
       const result = await committer.submit({
         kind: 'document',
         batchId: randomId(random),
@@ -106,31 +105,9 @@ export function createManageTriggers(dependencies: TriggerDependencies): Omit<Tr
         // A repeat shows everything but the secret.
         ...remember.answer({ trigger: JSON.parse(JSON.stringify(view)) as JsonObject }),
       });
-      if (result.state === 'committed')
-        return { replayed: false, trigger: view, ...(isNew && secret !== undefined && { secret }) };
-      if (result.state !== 'refused' || !isContended(result.reason)) throw writeFailure(result);
-    }
-    throw busy();
-  }
-
-  function secretFor({ scheme, secret, secretId }: NewTrigger): {
-    readonly secret?: string;
-    readonly isNew: boolean;
-  } {
-    if (secret !== undefined && secretId !== undefined) {
-      throw new HostError('validation_error', 'Give secret or secretId, not both.', { field: 'secretId' });
-    }
-    if (secretId !== undefined) return { isNew: false };
-    if (secret !== undefined) {
-      if (secret.length >= SHORTEST_SECRET) return { secret, isNew: false };
-      const message = `secret must have at least ${SHORTEST_SECRET} characters.`;
-      throw new HostError('validation_error', message, { field: 'secret', limit: SHORTEST_SECRET });
-    }
-    if (isSendersSecret(scheme)) {
-      const message = `With ${scheme} the sender makes the signing secret. Copy it there, and give it as secret or secretId.`;
-      throw new HostError('validation_error', message, { field: 'secret' });
-    }
-    return { secret: newSigningSecret(random), isNew: true };
+      if (!isWritten(result)) return CONTENDED;
+      return { replayed: false as const, trigger: view, ...(isNew && secret !== undefined && { secret }) };
+    });
   }
 
   /** Names a secret without being a way to try secrets: under the host's key, or under the id at least. */
@@ -139,24 +116,13 @@ export function createManageTriggers(dependencies: TriggerDependencies): Omit<Tr
     return (dependencies.sealing?.digest(text) ?? sha256Hex(text)).slice(0, 16);
   }
 
-  async function setPaused(caller: Caller, id: string, isPaused: boolean): Promise<TriggerView | undefined> {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+  function setPaused(caller: Caller, id: string, isPaused: boolean): Promise<TriggerView | undefined> {
+    return untilWritten(async () => {
       const found = await read(caller, id);
       if (found === undefined) return undefined;
       if (found.trigger.isPaused === isPaused) return await viewOf(caller.tenant, found.trigger);
       const at = clock.now();
-      const change: StateChange = {
-        at,
-        from: isPaused ? 'active' : 'paused',
-        to: isPaused ? 'paused' : 'active',
-        reason: isPaused ? 'operator-paused' : 'operator-resumed',
-        by: caller.principal,
-      };
-      const trigger: Trigger = {
-        ...found.trigger,
-        isPaused,
-        changes: [...found.trigger.changes, change].slice(-KEPT_CHANGES),
-      };
+      const trigger = withState(found.trigger, isPaused, at, caller.principal);
       const result = await committer.submit({
         kind: 'document',
         batchId: randomId(random),
@@ -166,14 +132,12 @@ export function createManageTriggers(dependencies: TriggerDependencies): Omit<Tr
         replaces: found.version,
         audit: [auditOf(caller, { at, action: isPaused ? 'trigger.pause' : 'trigger.resume', target: id })],
       });
-      if (result.state === 'committed') return await viewOf(caller.tenant, trigger);
-      if (result.state !== 'refused' || !isContended(result.reason)) throw writeFailure(result);
-    }
-    throw busy();
+      return isWritten(result) ? await viewOf(caller.tenant, trigger) : CONTENDED;
+    });
   }
 
-  async function remove(caller: Caller, id: string): Promise<boolean> {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+  function remove(caller: Caller, id: string): Promise<boolean> {
+    return untilWritten(async () => {
       const found = await read(caller, id);
       if (found === undefined) return false;
       const { ownedBy } = found.trigger;
@@ -188,10 +152,8 @@ export function createManageTriggers(dependencies: TriggerDependencies): Omit<Tr
         documents: [owner, await counter.removed(caller.tenant, at)],
         audit: [auditOf(caller, { at, action: 'trigger.remove', target: id })],
       });
-      if (result.state === 'committed') return true;
-      if (result.state !== 'refused' || !isContended(result.reason)) throw writeFailure(result);
-    }
-    throw busy();
+      return isWritten(result) ? true : CONTENDED;
+    });
   }
 
   return {
@@ -227,8 +189,38 @@ export function createManageTriggers(dependencies: TriggerDependencies): Omit<Tr
   };
 }
 
-function isContended(reason: string): boolean {
-  return reason === 'document_changed' || reason === 'document_exists';
+function withState(trigger: Trigger, isPaused: boolean, at: number, by: string): Trigger {
+  const change: StateChange = {
+    at,
+    from: isPaused ? 'active' : 'paused',
+    to: isPaused ? 'paused' : 'active',
+    reason: isPaused ? 'operator-paused' : 'operator-resumed',
+    by,
+  };
+  return { ...trigger, isPaused, changes: [...trigger.changes, change].slice(-KEPT_CHANGES) };
+}
+
+function secretFor(
+  { scheme, secret, secretId }: NewTrigger,
+  random: RandomBytes,
+): {
+  readonly secret?: string;
+  readonly isNew: boolean;
+} {
+  if (secret !== undefined && secretId !== undefined) {
+    throw new HostError('validation_error', 'Give secret or secretId, not both.', { field: 'secretId' });
+  }
+  if (secretId !== undefined) return { isNew: false };
+  if (secret !== undefined) {
+    if (secret.length >= SHORTEST_SECRET) return { secret, isNew: false };
+    const message = `secret must have at least ${SHORTEST_SECRET} characters.`;
+    throw new HostError('validation_error', message, { field: 'secret', limit: SHORTEST_SECRET });
+  }
+  if (isSendersSecret(scheme)) {
+    const message = `With ${scheme} the sender makes the signing secret. Copy it there, and give it as secret or secretId.`;
+    throw new HostError('validation_error', message, { field: 'secret' });
+  }
+  return { secret: newSigningSecret(random), isNew: true };
 }
 
 function owned(workflowId: string): HostError {
@@ -236,15 +228,5 @@ function owned(workflowId: string): HostError {
     'conflict',
     `Workflow "${workflowId}" declares this trigger. Register a version without it, or pause it.`,
     { workflowId },
-  );
-}
-
-function busy(): HostError {
-  const retryAfter = 1;
-  return new HostError(
-    'service_unavailable',
-    'Other changes came in between. Try again.',
-    { cause: 'contention', retryAfter },
-    { retryAfter },
   );
 }

@@ -18,10 +18,9 @@ import type { HostLimits } from '../../host/limits.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Documents, DocumentWrite } from '../../ports/store.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
-import { dueAtOf } from '../schedules/manage-schedules.ts';
 import { checkSchedule } from '../schedules/new-schedule.ts';
 import { schedulePlace } from '../schedules/schedule-place.ts';
-import { readSchedule, scheduleWrite } from '../schedules/schedule-records.ts';
+import { dueAtOf, readSchedule, scheduleWrite } from '../schedules/schedule-records.ts';
 import type { Mappings } from './mapping.ts';
 import { TRIGGER_SCHEMES } from './schemes.ts';
 import {

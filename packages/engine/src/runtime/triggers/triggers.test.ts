@@ -431,7 +431,7 @@ describe('a trigger', () => {
       );
     await register('1', workflow);
     const { rows } = await test.host.triggers.list(alice, { limit: 5 });
-    const [{ id = '' } = {}] = rows;
+    const id = rows[0]?.id ?? '';
 
     expect(await send(test, id, GITHUB_ISSUE)).toMatchObject({ outcome: 'started' });
     await expect(test.host.triggers.remove(alice, id)).rejects.toMatchObject({ code: 'conflict' });

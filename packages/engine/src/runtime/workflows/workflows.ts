@@ -20,20 +20,19 @@ import type {
   Workflows,
   WorkflowSummary,
 } from '../../host/host.ts';
-import type { DocumentWrite, WorkflowRegistry, WorkflowRow, WorkflowUnit } from '../../ports/store.ts';
-import { auditOf } from '../audit/audit-entry.ts';
+import type { WorkflowRegistry, WorkflowRow } from '../../ports/store.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import { type Clock, yieldTurn } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
 import type { ChildReference } from '../../core/compile/compile.ts';
 import type { Compile, Compiled } from './compile-definition.ts';
-import { type RandomBytes, randomId } from '../runs/ids.ts';
+import type { RandomBytes } from '../runs/ids.ts';
 import { runCooperatively } from '../fairness/run-cooperatively.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import type { OwnedTriggers } from '../triggers/owned-triggers.ts';
 import type { PinTypes } from './pin-types.ts';
 import type { Plans } from './plans.ts';
-import { writeFailure } from '../commits/write-failure.ts';
+import { createRegistrationWriter, versionExists } from './write-registration.ts';
 
 export interface WorkflowDependencies {
   readonly store: WorkflowRegistry;
@@ -56,7 +55,6 @@ export interface WorkflowDependencies {
 
 const SHOWN_PROBLEMS = 50;
 const KEPT_SKETCHES = 1_000;
-const MOST_ATTEMPTS = 20;
 /** Reading a longer definition takes so long that somebody else should go first before the next. */
 const LARGE_TEXT = 65_536;
 
@@ -79,7 +77,8 @@ type Sketch = Pick<WorkflowSummary, 'name' | 'nodes'>;
  *      neither the definition nor its runs.
  */
 export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workflows, 'keep' | 'waiting'> {
-  const { store, committer, compile, plans, limits } = dependencies;
+  const { store, compile, plans, limits } = dependencies;
+  const { write, settleTriggers } = createRegistrationWriter(dependencies);
   /** By digest, which names its content for ever. */
   const sketches = createBoundedCache<string, Sketch>(KEPT_SKETCHES);
 
@@ -187,75 +186,6 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
     return missing;
   }
 
-  async function write(
-    caller: Caller,
-    content: Pick<WorkflowUnit, 'id' | 'version' | 'digest' | 'definition'>,
-    definition: WorkflowDefinition,
-  ): Promise<void> {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
-      const documents = await dependencies.owned.changes(caller, definition);
-      const isWritten = await writeOnce(caller, content, documents);
-      if (isWritten && documents.length > 0) dependencies.wake();
-      if (isWritten) return;
-    }
-    throw new HostError(
-      'service_unavailable',
-      'A trigger of this workflow is fired all the time. Try again.',
-    );
-  }
-
-  /** What is registered already, and by a host that did not serve its triggers. */
-  async function settleTriggers(caller: Caller, definition: WorkflowDefinition): Promise<void> {
-    const documents = await dependencies.owned.changes(caller, definition);
-    if (documents.length === 0) return;
-    const batchId = randomId(dependencies.random);
-    const act = { at: dependencies.clock.now(), action: 'workflow.triggers', target: definition.id };
-    const result = await committer.submit({
-      kind: 'audit',
-      batchId,
-      documents,
-      audit: [auditOf(caller, act)],
-    });
-    if (result.state === 'committed') dependencies.wake();
-    // One who was faster has done the same.
-    else if (result.state !== 'refused') throw writeFailure(result);
-  }
-
-  /** False when one of the documents was changed meanwhile. */
-  async function writeOnce(
-    caller: Caller,
-    content: Pick<WorkflowUnit, 'id' | 'version' | 'digest' | 'definition'>,
-    documents: readonly DocumentWrite[],
-  ): Promise<boolean> {
-    const at = dependencies.clock.now();
-    const result = await committer.submit({
-      kind: 'workflow',
-      batchId: randomId(dependencies.random),
-      tenant: caller.tenant,
-      registeredAt: at,
-      ...content,
-      ...(documents.length > 0 && { documents }),
-      audit: [
-        auditOf(caller, {
-          at,
-          action: 'workflow.register',
-          target: `${content.id}@${content.version}`,
-          details: { digest: content.digest },
-        }),
-      ],
-    });
-    if (result.state === 'committed') return true;
-    if (result.state === 'refused' && result.reason === 'workflow_conflict') {
-      throw versionExists(content.id, content.version);
-    }
-    if (
-      result.state === 'refused' &&
-      (result.reason === 'document_changed' || result.reason === 'document_exists')
-    )
-      return false;
-    throw writeFailure(result);
-  }
-
   async function summaryOf(row: WorkflowRow): Promise<WorkflowSummary> {
     const { id, version, digest, registeredAt, current } = row;
     const { name, nodes } = await sketchOf(digest);
@@ -351,12 +281,4 @@ function refuseProblems(compiled: Compiled, strict: boolean): void {
 
 function toDetail({ path, code, message, details }: WorkflowProblem): JsonObject {
   return { path, code, message, ...(details !== undefined && { details }) };
-}
-
-function versionExists(id: string, version: string): HostError {
-  return new HostError(
-    'workflow_version_exists',
-    `Version ${version} of ${id} is registered with other content. Raise "version" and register again.`,
-    { field: 'version', id, version },
-  );
 }
