@@ -175,20 +175,17 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     readSetting: async (name) => data.settings.get(name),
 
     readDocument: async (place) => documentAt(data, place, clock()),
-    async listDocuments(tenant, collection, scope, page) {
-      return listDocuments(data, { tenant, collection, scope }, page, clock());
-    },
-    async claimDueDocuments(collection, limit, leaseMs) {
-      return claimDueDocuments(data, { collection, limit, leaseMs }, clock());
-    },
+    listDocuments: async (tenant, collection, scope, page) =>
+      listDocuments(data, { tenant, collection, scope }, page, clock()),
+    claimDueDocuments: async (collection, limit, leaseMs) =>
+      claimDueDocuments(data, { collection, limit, leaseMs }, clock()),
     async readBlob(tenant, runId, blobId, index) {
       const bytes = data.blobs.get(blobKey(tenant, runId, blobId, index));
       return bytes && Uint8Array.from(bytes);
     },
 
-    async claimOutbox(limit, leaseMs, except = []) {
-      return claimOutbox(data, { limit, leaseMs, except: new Set(except) }, clock());
-    },
+    claimOutbox: async (limit, leaseMs, except = []) =>
+      claimOutbox(data, { limit, leaseMs, except: new Set(except) }, clock()),
     async readAudit(fromId, limit) {
       return data.audit
         .slice(Math.max(fromId - 1, 0))
