@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { projectFiles } from '../../packages/cli/src/new-project/project-files.ts';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../bootstrap.mjs';
 import { ownNumbers, readCitations, readInvariants, renderInvariants } from './invariants.mjs';
@@ -38,6 +39,9 @@ function describedImports() {
   );
 }
 
+/** What `weft new` makes, for pages that begin with it. */
+const OF_NEW_PROJECTS = projectFiles({ name: 'demo', cli: '-', sdk: '-', typebox: '-' });
+
 describe('the pages', () => {
   it('link only to files and headings that exist', () => {
     expect(PAGES.flatMap(brokenLinks)).toEqual([]);
@@ -56,7 +60,10 @@ describe('the pages', () => {
       ...readPage(page).matchAll(/weft run ([\w-]+)((?: --input (?:'[^']*'|\S+))+)/g),
     ]);
     const undeclared = commands.flatMap(([command, id, inputs]) => {
-      const { variables } = JSON.parse(readFileSync(join(ROOT, `examples/workflows/${id}.json`), 'utf8'));
+      const { variables } = JSON.parse(
+        OF_NEW_PROJECTS[`workflows/${id}.json`] ??
+          readFileSync(join(ROOT, `examples/workflows/${id}.json`), 'utf8'),
+      );
       const declared = variables.map(({ name }) => name);
       const names = [...inputs.matchAll(/--input '?(\w+)=/g)].map(([, name]) => name);
       return names.filter((name) => !declared.includes(name)).map((name) => `${command}: ${name}`);

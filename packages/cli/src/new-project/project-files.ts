@@ -59,7 +59,7 @@ export const greet = defineNode({
   inputs: { name: Type.String() },
   outputs: { greeting: Type.String() },
   async run({ inputs, attempt, log }) {
-    if (inputs.name === '') throw new NodeError('name_missing', 'There is nobody to greet.');
+    if (inputs.name === '') throw new NodeError('name_missing', 'The name is empty.');
     log('info', 'greeting', { attempt });
     return { greeting: \`Hello, \${inputs.name}!\` };
   },
@@ -77,7 +77,7 @@ test('greets by name', async () => {
   assert.deepEqual(outputs, { greeting: 'Hello, Ada!' });
 });
 
-test('refuses to greet nobody', async () => {
+test('refuses an empty name', async () => {
   const { error } = await testNode(greet, { inputs: { name: '' } });
 
   assert.equal(error?.code, 'name_missing');
