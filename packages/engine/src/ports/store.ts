@@ -58,7 +58,7 @@ export type {
  * S-10. An erasure deletes what only the fold may see: overlays, the values of inputs, the checkpoint, and the contents of
  *       commands. The public log stays, byte for byte.
  * S-11. A text is kept as it is, or its unit fails, alone: no two texts ever become one.
- * S-12. A task has one lease at a time. Each has a higher number than the one before; it ends with the deadline of its holder, by
+ * S-18. A task has one lease at a time. Each has a higher number than the one before; it ends with the deadline of its holder, by
  *       the store's clock, and what is written under another number is refused. A task is leased only while its run is open and
  *       claimed as it was when the task was put up.
  * S-18. A document's version changes with every write to it. A write that names the version it replaces is rejected once
@@ -207,7 +207,7 @@ export interface Removals {
   prune(): Promise<number>;
 }
 
-/** Tasks of runs that one process holds, for workers of others. S-12. */
+/** Tasks of runs that one process holds, for workers of others. S-18. */
 export interface Tasks {
   /** Puts a task up, or up again under a newer claim. False when the run is not claimed under this epoch. */
   offerTask(task: NewTask): Promise<boolean>;

@@ -3,7 +3,7 @@ import type { NewTask } from '../ports/store.ts';
 import { appendUnit, completed, given, givenHeldRun, newBatchId, newRunId, START } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
-/** S-12: tasks that one process puts up and another one performs. */
+/** S-18: tasks that one process puts up and another one performs. */
 export function tasksContract(subject: Subject): void {
   describe('tasks', () => {
     const TYPE = { typeId: 'acme.work', version: '1.0.0' };
@@ -32,7 +32,7 @@ export function tasksContract(subject: Subject): void {
       return leased.map(({ taskId, lease }) => [taskId, lease]);
     }
 
-    it('are leased as they were put up, the oldest first, each to one holder (S-12)', async () => {
+    it('are leased as they were put up, the oldest first, each to one holder (S-18)', async () => {
       const runId = await givenTasks('a', 'b', 'c');
       await subject.store.heartbeat('h2', TTL);
 
@@ -56,7 +56,7 @@ export function tasksContract(subject: Subject): void {
       expect(await claimed('h2', 10, [{ ...TYPE, version: '2.0.0' }, TYPE])).toEqual([['a', 1]]);
     });
 
-    it('pass to another holder after the deadline only, under a higher number (S-12)', async () => {
+    it('pass to another holder after the deadline only, under a higher number (S-18)', async () => {
       const runId = await givenTasks('a');
       await claimed('h2');
       subject.now += TTL - 1;
@@ -121,7 +121,7 @@ export function tasksContract(subject: Subject): void {
       expect(await claimed('h3')).toEqual([['returned', 2]]);
     });
 
-    it('are put up and leased only while the run is claimed as it was (S-12)', async () => {
+    it('are put up and leased only while the run is claimed as it was (S-18)', async () => {
       const runId = await givenTasks('a', 'b');
       expect(await subject.store.offerTask(task(runId, 'c', { epoch: 2 }))).toBe(false);
       await claimed('h2', 1);

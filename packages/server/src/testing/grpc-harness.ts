@@ -21,7 +21,9 @@ export async function openGrpcHarness(
   options: ServerOptions = {},
   hostOptions: Partial<HostOptions> = {},
 ): Promise<GrpcHarness> {
-  const at = await openHarness(options, undefined, undefined, hostOptions);
+  // The client and its libraries are loaded in the process of the host, whose event loop is behind meanwhile.
+  const limits = { maxLoopDelayMs: 60_000, ...hostOptions.limits };
+  const at = await openHarness(options, undefined, undefined, { ...hostOptions, limits });
   const server = await startServer(at.app, { host: '127.0.0.1', port: 0, graceMs: 200 });
   const grpc = await startGrpcServer(at.app, { host: '127.0.0.1', port: 0, graceMs: 200 });
   const clients: GrpcClient[] = [];

@@ -65,6 +65,7 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
   const { store, log } = options;
   const up = new Map<string, PutUp>();
   const known = new Map<string, StoredTask>();
+  const turns = new WeakMap<PutUp, Promise<void>>();
   let looking: NodeJS.Timeout | undefined;
   let readAt = 0;
 
@@ -72,6 +73,17 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
 
   function quietly(work: Promise<unknown>, what: string): void {
     work.catch((error: unknown) => log('warn', errorFields(error), what));
+  }
+
+  /** What is done with one task in the store is done one after the other: no look finds it half taken back. */
+  function inTurn(own: PutUp, work: () => Promise<unknown>): Promise<void> {
+    const before = turns.get(own) ?? Promise.resolve();
+    const done = before.then(work).then(() => undefined);
+    turns.set(
+      own,
+      done.catch(() => undefined),
+    );
+    return done;
   }
 
   function isOurs(own: PutUp): boolean {
@@ -85,6 +97,7 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
   }
 
   async function putUp(own: PutUp): Promise<void> {
+    if (!isOurs(own)) return;
     try {
       if (await store.offerTask(newTask(own))) return;
     } catch (error) {
@@ -98,8 +111,8 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
 
   /** A worker of this process serves it by now. */
   async function takeBack(own: PutUp): Promise<void> {
-    const isBack = await store.withdrawTask(idOf(own), own.task.epoch, true);
-    if (!isBack || !isOurs(own)) return;
+    if (!isOurs(own) || !(await store.withdrawTask(idOf(own), own.task.epoch, true))) return;
+    if (!isOurs(own)) return;
     forget(own);
     own.onBack();
   }
@@ -108,14 +121,17 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     if (stored.result === undefined) return;
     forget(own);
     own.onResult(JSON.parse(stored.result) as TaskResult, () =>
-      quietly(store.withdrawTask(stored.taskId, stored.epoch, false), 'a task could not be taken down'),
+      quietly(
+        inTurn(own, () => store.withdrawTask(stored.taskId, stored.epoch, false)),
+        'a task could not be taken down',
+      ),
     );
   }
 
   async function read(runIds: ReadonlySet<string>): Promise<void> {
     const asked = [...up.values()].filter(({ task }) => runIds.has(task.runId));
     const stored = new Map((await store.readTasks([...runIds])).map((task) => [task.taskId, task]));
-    for (const own of asked) await heard(own, stored.get(idOf(own)));
+    await Promise.all(asked.map((own) => inTurn(own, () => heard(own, stored.get(idOf(own))))));
   }
 
   async function heard(own: PutUp, stored: StoredTask | undefined): Promise<void> {
@@ -128,6 +144,23 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     if (stored.losses > 0 && !own.onLost(stored.losses)) return withdraw(own);
     if (isServedHere(own)) await takeBack(own);
     else if (wasHeld || stored.epoch !== own.task.epoch) await putUp(own); // so that others hear of it
+  }
+
+  async function findInStore(own: PutUp): Promise<boolean> {
+    const stored = (await store.readTasks([own.task.runId])).find(({ taskId }) => taskId === idOf(own));
+    if (stored === undefined) return false;
+    up.set(idOf(own), own);
+    known.set(stored.taskId, stored);
+    if (stored.result !== undefined) {
+      settle(own, stored);
+      return true;
+    }
+    // Under our claim from now on, so that it is leased again if its holder is lost.
+    await putUp(own);
+    if (stored.holder !== undefined) return true;
+    if (!(await store.withdrawTask(stored.taskId, own.task.epoch, true))) return true;
+    forget(own);
+    return false;
   }
 
   function isServedHere({ served }: PutUp): boolean {
@@ -143,7 +176,10 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
   function withdraw(own: PutUp): void {
     if (!isOurs(own)) return;
     forget(own);
-    quietly(store.withdrawTask(idOf(own), own.task.epoch, false), 'a task could not be taken down');
+    quietly(
+      inTurn(own, () => store.withdrawTask(idOf(own), own.task.epoch, false)),
+      'a task could not be taken down',
+    );
   }
 
   function offer(own: PutUp): boolean {
@@ -151,7 +187,10 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     options.hub().drop(own.served, 'shutdown');
     own.served.state = 'resting';
     up.set(idOf(own), own);
-    void putUp(own);
+    quietly(
+      inTurn(own, () => putUp(own)),
+      'a task could not be put up',
+    );
     return true;
   }
 
@@ -165,7 +204,7 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     const back = [...up.values()].filter(
       (own) => known.get(idOf(own))?.holder === undefined && isServedHere(own),
     );
-    for (const own of back) await takeBack(own);
+    for (const own of back) await inTurn(own, () => takeBack(own));
     const waiting = [...options.waiting()].filter((own) => !isServedHere(own));
     const tenants = new Set(waiting.map(({ served }) => served.offer.tenant));
     for (const tenant of tenants) await options.directory().refresh(tenant);
@@ -179,20 +218,11 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     has: isOurs,
     offer,
     async find(own) {
-      const stored = (await store.readTasks([own.task.runId])).find(({ taskId }) => taskId === idOf(own));
-      if (stored === undefined) return false;
-      up.set(idOf(own), own);
-      known.set(stored.taskId, stored);
-      if (stored.result !== undefined) {
-        settle(own, stored);
-        return true;
-      }
-      // Under our claim from now on, so that it is leased again if whoever has it is lost.
-      await putUp(own);
-      if (stored.holder !== undefined) return true;
-      if (!(await store.withdrawTask(stored.taskId, own.task.epoch, true))) return true;
-      forget(own);
-      return false;
+      let isFound = true;
+      await inTurn(own, async () => {
+        isFound = await findInStore(own);
+      });
+      return isFound;
     },
     withdraw,
     leave: forget,

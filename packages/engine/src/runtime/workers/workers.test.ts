@@ -3,8 +3,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { edge, node, type WorkflowSpec } from '../../core/testing/definitions.ts';
 import type { HostOptions } from '../../host/create-host.ts';
 import { openMemoryStore } from '../../memory-store/memory-store.ts';
+import { decorateStore } from '../../ports/decorate-store.ts';
 import { alice, startHost, stranger, type TestHost, until } from '../testing/test-host.ts';
-import { connectWorker, servedType } from './testing/test-worker.ts';
+import { connectWorker, SERVED, servedType } from './testing/test-worker.ts';
 
 const hosts: TestHost[] = [];
 
@@ -457,6 +458,34 @@ describe('a host that starts again', () => {
     await test.host.stop(60_000);
 
     expect((await store.readRun(runId, undefined))?.holder).toBeUndefined();
+  });
+});
+
+describe('a host that lost its claims', () => {
+  it('sends no task to a worker, though one has room (H-5, W-29)', async () => {
+    const store = openMemoryStore();
+    let isAway = false;
+    const away = decorateStore(store, {
+      heartbeat: (...asked) => (isAway ? Promise.reject(new Error('away')) : store.heartbeat(...asked)),
+    });
+    const test = await start({ store: away, limits: { claimTtlMs: 90 } });
+    await test.run(await test.register(flow()));
+    await until(() => test.host.stats()['tasksWaiting'] === 1);
+    const request = { name: 'w', capacity: 1, types: [SERVED] };
+    const registered = await test.host.workers.register(alice, request, true);
+
+    isAway = true;
+    await until(() => test.host.stats()['holder'] === null);
+    const lines: string[] = [];
+    const stream = await test.host.workers.stream(alice, registered.workerId, {
+      send: (line) => lines.push(line) > 0,
+      offer: () => undefined,
+      end: () => undefined,
+    });
+    stream?.ready();
+
+    expect(stream).toBeDefined();
+    expect(lines).toEqual([]);
   });
 });
 

@@ -191,6 +191,19 @@ describe('a definition that uses node types of users', () => {
     expect(await messages({})).toEqual([expect.stringContaining('currency')]);
   });
 
+  it('is refused where holding its config against the schema of a user costs too much', async () => {
+    const branch = { type: 'string' };
+    const items = { anyOf: [...Array.from({ length: 1_500 }, () => branch), { type: 'number' }] };
+    const config = objectSchema({ list: { type: 'array', items } });
+    await types.register(alice, [chargeType({ config })], { dev: false });
+
+    const [problem] = await problems(
+      workflow([charge({ config: { list: Array.from({ length: 9_000 }, () => 1) } })]),
+    );
+
+    expect(problem).toMatchObject({ path: '/nodes/0/config', code: 'schema_too_large' });
+  });
+
   it('uses ports that its types have', async () => {
     await types.register(
       alice,
