@@ -27,6 +27,7 @@ import { SECRETS_CHECKS } from './secrets/checks.ts';
 import { STREAMS_CHECKS } from './streams/checks.ts';
 import { TELEMETRY_CHECKS } from './telemetry/checks.ts';
 import { TRANSPORT_CHECKS } from './transport/checks.ts';
+import { TRIGGERS_CHECKS } from './triggers/checks.ts';
 import { VERSIONS_CHECKS } from './versions/checks.ts';
 import { WEBHOOKS_CHECKS } from './webhooks/checks.ts';
 import { WIRE_SHAPE_CHECKS } from './wire-shape/checks.ts';
@@ -60,6 +61,7 @@ export const CHECKS: readonly Check[] = [
   ...MEMORY_CHECKS,
   ...SECRETS_CHECKS,
   ...WEBHOOKS_CHECKS,
+  ...TRIGGERS_CHECKS,
   ...TELEMETRY_CHECKS,
   ...AUDIT_CHECKS,
   ...PACKS_CHECKS,

@@ -27,6 +27,7 @@ import { SECRETS_MUTANTS } from './secrets/mutants.ts';
 import { STREAMS_MUTANTS } from './streams/mutants.ts';
 import { TELEMETRY_MUTANTS } from './telemetry/mutants.ts';
 import { TRANSPORT_MUTANTS } from './transport/mutants.ts';
+import { TRIGGERS_MUTANTS } from './triggers/mutants.ts';
 import { VERSIONS_MUTANTS } from './versions/mutants.ts';
 import { WEBHOOKS_MUTANTS } from './webhooks/mutants.ts';
 import { WIRE_SHAPE_MUTANTS } from './wire-shape/mutants.ts';
@@ -60,6 +61,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...MEMORY_MUTANTS,
   ...SECRETS_MUTANTS,
   ...WEBHOOKS_MUTANTS,
+  ...TRIGGERS_MUTANTS,
   ...TELEMETRY_MUTANTS,
   ...AUDIT_MUTANTS,
   ...PACKS_MUTANTS,

@@ -26,6 +26,7 @@ import { SECRETS_REQUIREMENTS } from './secrets/requirements.ts';
 import { STREAMS_REQUIREMENTS } from './streams/requirements.ts';
 import { TELEMETRY_REQUIREMENTS } from './telemetry/requirements.ts';
 import { TRANSPORT_REQUIREMENTS } from './transport/requirements.ts';
+import { TRIGGERS_REQUIREMENTS } from './triggers/requirements.ts';
 import { VERSIONS_REQUIREMENTS } from './versions/requirements.ts';
 import { WEBHOOKS_REQUIREMENTS } from './webhooks/requirements.ts';
 import { WIRE_SHAPE_REQUIREMENTS } from './wire-shape/requirements.ts';
@@ -59,6 +60,7 @@ export const REQUIREMENTS = {
   ...MEMORY_REQUIREMENTS,
   ...SECRETS_REQUIREMENTS,
   ...WEBHOOKS_REQUIREMENTS,
+  ...TRIGGERS_REQUIREMENTS,
   ...TELEMETRY_REQUIREMENTS,
   ...AUDIT_REQUIREMENTS,
   ...PACKS_REQUIREMENTS,

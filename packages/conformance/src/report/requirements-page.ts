@@ -29,6 +29,7 @@ const AREAS: Readonly<Record<Area, string>> = {
   FORK: 'forks and replay',
   BUNDLE: 'debug bundles',
   NOTE: 'annotations',
+  TRIG: 'triggers, schedules and dead letters',
   INT: 'interrupts',
   AGENT: 'agents',
   CONV: 'conversations',

@@ -98,6 +98,7 @@ export const GATES = {
   },
   conversations: isTrue('conversationPrimitive'),
   crossRegion: isPresent('idempotency.crossRegion'),
+  deadLetter: isTrue('deadLetter.supported'),
   debugBundle: isTrue('debugBundle.supported'),
   dispatch: isTrue('agents.dispatch'),
   dispatchMapping: isTrue('agents.dispatchMapping'),
@@ -182,7 +183,10 @@ export const GATES = {
     isOpen: (discovery) => advertised(discovery, 'replay.sideEffectSuppression') === 'recorded-outcome',
   },
   replay: includes('replay.modes', 'replay'),
+  scheduling: isTrue('scheduling.supported'),
   secrets: isTrue('secrets.supported'),
+  triggerBridge: isTrue('triggerBridge.supported'),
+  triggerRegistration: isTrue('triggerBridge.ingestion.registrationEndpoint'),
   wasm: isTrue('nodePackRuntimes.wasm.supported'),
   webhooks: isTrue('webhooks.supported'),
 } as const satisfies Readonly<Record<string, Gate>>;

@@ -65,6 +65,19 @@ export const PROFILES = {
       advertised(discovery, 'memory.writable') !== false &&
       lists(discovery, 'agents.memoryBackends', 'long-term'),
   },
+  'openwop-trigger-bridge': {
+    says: 'core, triggerBridge.supported, deadLetter.supported, and something that triggers',
+    isClaimed: (discovery) =>
+      isCore(discovery) &&
+      advertised(discovery, 'triggerBridge.supported') === true &&
+      advertised(discovery, 'deadLetter.supported') === true &&
+      (['queueBus.supported', 'webhooks.durable', 'scheduling.supported'].some(
+        (path) => advertised(discovery, path) === true,
+      ) ||
+        ['email', 'form'].some((source) =>
+          lists(discovery, 'triggerBridge.ingestion.externalSources', source),
+        )),
+  },
   'openwop-debug-bundle': {
     says: 'core, and debugBundle.supported',
     isClaimed: (discovery) => isCore(discovery) && advertised(discovery, 'debugBundle.supported') === true,

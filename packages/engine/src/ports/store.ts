@@ -61,7 +61,7 @@ export type {
  * S-18. A task has one lease at a time. Each has a higher number than the one before; it ends with the deadline of its holder, by
  *       the store's clock, and what is written under another number is refused. A task is leased only while its run is open and
  *       claimed as it was when the task was put up.
- * S-18. A document's version changes with every write to it. A write that names the version it replaces is rejected once
+ * S-20. A document's version changes with every write to it. A write that names the version it replaces is rejected once
  *       another one was faster, together with everything its unit brings.
  * S-19. A document whose due time has come by the store's clock is found by `claimDueDocuments`, at a cost that depends on
  *       how many are due and not on how many there are, and by one caller at a time until its lease is over.

@@ -36,7 +36,7 @@ export function dueDocumentsContract(subject: Subject): void {
   const claimedIds = async (limit?: number) => (await claim(limit)).rows.map(({ id }) => id);
 
   describe('the version of a document', () => {
-    it('is another one after every write, and the same for every reader (S-18)', async () => {
+    it('is another one after every write, and the same for every reader (S-20)', async () => {
       const first = documentUnit('a');
       await given(subject.store, first);
       const before = await read('a');
@@ -49,7 +49,7 @@ export function dueDocumentsContract(subject: Subject): void {
       expect(rows[0]?.version).toBe(after?.version);
     });
 
-    it('lets a write pass that names it, and rejects any that names another (S-18)', async () => {
+    it('lets a write pass that names it, and rejects any that names another (S-20)', async () => {
       const first = documentUnit('a');
       await given(subject.store, first);
       const second = documentUnit('a', { replaces: first.batchId, body: '2' });
@@ -65,7 +65,7 @@ export function dueDocumentsContract(subject: Subject): void {
       });
     });
 
-    it('is replaced by one of ten that race, also within one group (S-18)', async () => {
+    it('is replaced by one of ten that race, also within one group (S-20)', async () => {
       const first = documentUnit('a');
       await given(subject.store, first);
       const units = Array.from({ length: 10 }, (_, index) =>
@@ -112,7 +112,7 @@ export function dueDocumentsContract(subject: Subject): void {
       expect(await read('a')).toBeUndefined();
     });
 
-    it('reject it when one of them may not be written, and then nothing of it is (S-18)', async () => {
+    it('reject it when one of them may not be written, and then nothing of it is (S-20)', async () => {
       const first = documentUnit('a');
       await given(subject.store, first);
       await given(subject.store, documentUnit('a'));

@@ -39,6 +39,12 @@ const MEMORY: JsonObject = {
   agents: { memoryBackends: ['long-term'] },
 };
 const BUNDLE: JsonObject = { ...CORE, debugBundle: { supported: true } };
+const BRIDGE: JsonObject = {
+  ...CORE,
+  triggerBridge: { supported: true },
+  deadLetter: { supported: true },
+  scheduling: { supported: true },
+};
 const AUDIT: JsonObject = { ...CORE, auth: { profiles: ['openwop-audit-log-integrity'] } };
 
 const STREAM: Omit<Derivation, 'row'> = {
@@ -141,6 +147,19 @@ const DERIVATIONS: Readonly<Record<ProfileId, Derivation>> = {
       'another backend': { ...MEMORY, agents: { memoryBackends: ['scratch'] } },
       'no memory': { ...CORE, agents: { memoryBackends: ['long-term'] } },
       'no core': withoutCore(MEMORY),
+    },
+  },
+  'openwop-trigger-bridge': {
+    row: 'DISC-60',
+    claimed: {
+      'triggers, dead letters and schedules': BRIDGE,
+      'durable webhooks instead of schedules': { ...BRIDGE, scheduling: {}, webhooks: { durable: true } },
+    },
+    unclaimed: {
+      'no dead letters': { ...BRIDGE, deadLetter: { supported: false } },
+      'no bridge': { ...BRIDGE, triggerBridge: { supported: false } },
+      'nothing that triggers': { ...BRIDGE, scheduling: { supported: false } },
+      'no core': withoutCore(BRIDGE),
     },
   },
   'openwop-debug-bundle': {

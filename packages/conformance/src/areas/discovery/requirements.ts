@@ -412,4 +412,10 @@ export const DISCOVERY_REQUIREMENTS = {
     level: 'MUST',
     text: 'A run whose node needs a runtime capability that the host lacks is created, and fails with capability_not_provided naming it.',
   },
+  'DISC-60': {
+    document: 'debug-bundle',
+    section: 'Endpoint',
+    level: 'MUST',
+    text: 'The profile openwop-trigger-bridge follows from core and debugBundle.supported.',
+  },
 } as const satisfies RequirementTable;

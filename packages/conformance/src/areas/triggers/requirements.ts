@@ -1,0 +1,102 @@
+import type { RequirementTable } from '../../requirements/requirement.ts';
+
+export const TRIGGERS_REQUIREMENTS = {
+  'TRIG-1': {
+    document: 'rfcs',
+    section: 'RFC 0099: registration',
+    level: 'MUST',
+    text: 'A webhook subscription is answered with 201: an active subscription with an id of its own, and a binding with the URL to deliver to.',
+    gate: 'triggerRegistration',
+  },
+  'TRIG-2': {
+    document: 'rfcs',
+    section: 'RFC 0099: registration',
+    level: 'MUST',
+    text: 'A registration without workflowId, or with a member or source that is not declared, is refused with 400.',
+    gate: 'triggerRegistration',
+  },
+  'TRIG-3': {
+    document: 'auth',
+    section: 'webhooks:manage',
+    level: 'MUST',
+    text: 'A registration without a credential is answered with 401.',
+    gate: 'triggerRegistration',
+  },
+  'TRIG-4': {
+    document: 'auth',
+    section: 'webhooks:manage',
+    level: 'MUST',
+    text: 'A registration with a key that lacks webhooks:manage is answered with 403.',
+    gate: 'triggerRegistration',
+  },
+  'TRIG-5': {
+    document: 'rfcs',
+    section: 'RFC 0099: registration',
+    level: 'MUST',
+    text: 'A workflow that the caller cannot start is not bound.',
+    gate: 'triggerRegistration',
+    reading: 'Answered with 404, as a run of it would be, or with another 4xx.',
+  },
+  'TRIG-6': {
+    document: 'rfcs',
+    section: 'RFC 0099: verification',
+    level: 'MUST',
+    text: 'A delivery that is signed with the secret starts a run, and the same delivery again starts no other.',
+    gate: 'triggerRegistration',
+    reading:
+      'Where the secret stands is not written: looked for in the header Weft-Trigger-Secret and in the binding. Signed as webhooks are, v1.',
+  },
+  'TRIG-7': {
+    document: 'rfcs',
+    section: 'RFC 0099: verification',
+    level: 'MUST',
+    text: 'A delivery that fails the verification starts no run, and is answered as one to an unknown address is.',
+    gate: 'triggerRegistration',
+    reading: 'That both are answered alike is ours: otherwise addresses could be found by trying.',
+  },
+  'TRIG-8': {
+    document: 'rfcs',
+    section: 'RFC 0083: causation',
+    level: 'MUST',
+    text: 'The log of a run that a delivery started says so: trigger.delivery.attempted with outcome delivered, and the delivery as the cause of run.started.',
+    gate: 'triggerRegistration',
+  },
+  'TRIG-9': {
+    document: 'rfcs',
+    section: 'RFC 0083: capability',
+    level: 'MUST',
+    text: 'triggerBridge lists states, sources and checks of the protocol alone.',
+    gate: 'triggerBridge',
+  },
+  'TRIG-10': {
+    document: 'rfcs',
+    section: 'RFC 0052: capability',
+    level: 'MUST',
+    text: 'scheduling.maxFutureHorizon is an ISO 8601 duration.',
+    gate: 'scheduling',
+  },
+  'TRIG-11': {
+    document: 'rfcs',
+    section: 'RFC 0052: once per tick',
+    level: 'MUST',
+    text: 'A schedule starts one run for each time that it is due.',
+    gate: 'scheduling',
+    reading:
+      'The protocol has no operation that makes a schedule; proven on hosts that have /v1/host/weft/schedules.',
+  },
+  'TRIG-12': {
+    document: 'rfcs',
+    section: 'RFC 0053: capability',
+    level: 'MUST',
+    text: 'deadLetter.retentionDays is a whole number of at least 1.',
+    gate: 'deadLetter',
+  },
+  'TRIG-13': {
+    document: 'rfcs',
+    section: 'RFC 0053: run.dead_lettered',
+    level: 'MUST',
+    text: 'A run that fails after its last retry has run.dead_lettered in its log.',
+    gate: 'deadLetter',
+    notTested: 'No fixture of the suite uses up its retries.',
+  },
+} as const satisfies RequirementTable;
