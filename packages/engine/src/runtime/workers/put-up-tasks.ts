@@ -99,8 +99,8 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
 
   /** A worker of this process serves it by now. */
   async function takeBack(own: PutUp): Promise<void> {
-    if (!isOurs(own) || !(await store.withdrawTask(idOf(own), own.task.epoch, true))) return;
-    if (!isOurs(own)) return;
+    const isBack = isOurs(own) && (await store.withdrawTask(idOf(own), own.task.epoch, true));
+    if (!isBack || !isOurs(own)) return;
     forget(own);
     own.onBack();
   }
@@ -139,10 +139,8 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     if (stored === undefined) return false;
     up.set(idOf(own), own);
     known.set(stored.taskId, stored);
-    if (stored.result !== undefined) {
-      settle(own, stored);
-      return true;
-    }
+    if (stored.result !== undefined) settle(own, stored);
+    if (stored.result !== undefined) return true;
     // Under our claim from now on, so that it is leased again if its holder is lost.
     await putUp(own);
     if (stored.holder !== undefined) return true;
