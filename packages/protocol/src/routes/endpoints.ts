@@ -102,6 +102,7 @@ export const ENDPOINTS = {
   replayDeadLetter: { method: 'POST', path: '/v1/host/weft/dead-letters/{letterId}:replay', unkeyed: true },
   removeDeadLetter: { method: 'DELETE', path: '/v1/host/weft/dead-letters/{letterId}', unkeyed: true },
   listNodes: { method: 'GET', path: '/v1/host/weft/cluster/nodes' },
+  drainNode: { method: 'POST', path: '/v1/host/weft/cluster/nodes/{node}:drain', unkeyed: true },
   registerWorker: { method: 'POST', path: '/v1/host/weft/workers', unkeyed: true },
   listWorkers: { method: 'GET', path: '/v1/host/weft/workers' },
   closeWorker: { method: 'DELETE', path: '/v1/host/weft/workers/{workerId}', unkeyed: true },
@@ -109,7 +110,6 @@ export const ENDPOINTS = {
   reportTasks: { method: 'POST', path: '/v1/host/weft/workers/{workerId}/reports', unkeyed: true },
   listNodeTypes: { method: 'GET', path: '/v1/host/weft/node-types' },
   mapNodeType: { method: 'POST', path: '/v1/host/weft/node-types/{typeId}:map', unkeyed: true },
-  drainNode: { method: 'POST', path: '/v1/host/weft/cluster/nodes/{node}:drain', unkeyed: true },
 } as const satisfies Readonly<Record<string, Endpoint>>;
 
 export type OperationId = keyof typeof ENDPOINTS;

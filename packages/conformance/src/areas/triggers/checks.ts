@@ -1,3 +1,4 @@
+import { readDiscovery } from '../discovery/document.ts';
 import { createHash, createHmac } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
@@ -173,7 +174,9 @@ export const TRIGGERS_CHECKS: readonly Check[] = [
     id: 'triggers/capabilities',
     title: 'what is advertised about triggers, schedules and dead letters is of the protocol',
     proves: ['TRIG-9', 'TRIG-10', 'TRIG-12'],
-    async run({ discovery, expect }) {
+    async run(context) {
+      const { expect } = context;
+      const discovery = await readDiscovery(context);
       const lists: [string, readonly string[]][] = [
         ['triggerBridge.subscriptionStates', STATES],
         ['triggerBridge.sources', SOURCES],
