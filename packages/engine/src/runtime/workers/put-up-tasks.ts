@@ -65,25 +65,13 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
   const { store, log } = options;
   const up = new Map<string, PutUp>();
   const known = new Map<string, StoredTask>();
-  const turns = new WeakMap<PutUp, Promise<void>>();
+  const inTurn = createTurns();
   let looking: NodeJS.Timeout | undefined;
+  let isLooking: Promise<void> | undefined;
   let readAt = 0;
-
-  const idOf = ({ served }: PutUp): string => served.offer.taskId;
 
   function quietly(work: Promise<unknown>, what: string): void {
     work.catch((error: unknown) => log('warn', errorFields(error), what));
-  }
-
-  /** What is done with one task in the store is done one after the other: no look finds it half taken back. */
-  function inTurn(own: PutUp, work: () => Promise<unknown>): Promise<void> {
-    const before = turns.get(own) ?? Promise.resolve();
-    const done = before.then(work).then(() => undefined);
-    turns.set(
-      own,
-      done.catch(() => undefined),
-    );
-    return done;
   }
 
   function isOurs(own: PutUp): boolean {
@@ -111,8 +99,8 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
 
   /** A worker of this process serves it by now. */
   async function takeBack(own: PutUp): Promise<void> {
-    if (!isOurs(own) || !(await store.withdrawTask(idOf(own), own.task.epoch, true))) return;
-    if (!isOurs(own)) return;
+    const isBack = isOurs(own) && (await store.withdrawTask(idOf(own), own.task.epoch, true));
+    if (!isBack || !isOurs(own)) return;
     forget(own);
     own.onBack();
   }
@@ -151,10 +139,8 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     if (stored === undefined) return false;
     up.set(idOf(own), own);
     known.set(stored.taskId, stored);
-    if (stored.result !== undefined) {
-      settle(own, stored);
-      return true;
-    }
+    if (stored.result !== undefined) settle(own, stored);
+    if (stored.result !== undefined) return true;
     // Under our claim from now on, so that it is leased again if its holder is lost.
     await putUp(own);
     if (stored.holder !== undefined) return true;
@@ -168,11 +154,6 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     return options.hub().isServedHere(tenant, typeId, version);
   }
 
-  function isServedElsewhere({ served }: PutUp): boolean {
-    const { tenant, typeId, version } = served.offer;
-    return options.directory().isServedElsewhere(tenant, typeId, version);
-  }
-
   function withdraw(own: PutUp): void {
     if (!isOurs(own)) return;
     forget(own);
@@ -183,7 +164,8 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
   }
 
   function offer(own: PutUp): boolean {
-    if (isServedHere(own) || !isServedElsewhere(own)) return false;
+    const { tenant, typeId, version } = own.served.offer;
+    if (isServedHere(own) || !options.directory().isServedElsewhere(tenant, typeId, version)) return false;
     options.hub().drop(own.served, 'shutdown');
     own.served.state = 'resting';
     up.set(idOf(own), own);
@@ -217,11 +199,9 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     },
     has: isOurs,
     offer,
-    async find(own) {
+    find: async (own) => {
       let isFound = true;
-      await inTurn(own, async () => {
-        isFound = await findInStore(own);
-      });
+      await inTurn(own, async () => (isFound = await findInStore(own)));
       return isFound;
     },
     withdraw,
@@ -233,16 +213,13 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     read: (runId) => read(new Set([runId])),
     noteOf: (own) => (isOurs(own) ? known.get(idOf(own)) : undefined),
     start() {
-      let isBusy = false;
       looking = setInterval(() => {
-        if (isBusy) return;
-        isBusy = true;
-        lookAround()
+        isLooking ??= lookAround()
           .catch((error: unknown) =>
             log('warn', errorFields(error), 'tasks that are put up could not be read'),
           )
           .finally(() => {
-            isBusy = false;
+            isLooking = undefined;
           });
       }, options.everyMs);
       looking.unref();
@@ -260,4 +237,19 @@ function newTask({ task, served: { offer } }: PutUp): NewTask {
   const body: TaskBody = { offer, principal, nodeKey: executionOf(effect), attempt, limits };
   const isOnce = node.settings.onUnknownOutcome === 'fail';
   return { taskId, tenant, runId, epoch, typeId, version, isOnce, body: JSON.stringify(body) };
+}
+
+/** What is done with one task in the store is done one after the other: no look finds it half taken back. */
+function createTurns(): (own: PutUp, work: () => Promise<unknown>) => Promise<void> {
+  const last = new WeakMap<PutUp, Promise<void>>();
+  return (own, work) => {
+    const done = (last.get(own) ?? Promise.resolve()).then(work).then(() => undefined);
+    const settled = done.catch(() => undefined);
+    last.set(own, settled);
+    return done;
+  };
+}
+
+function idOf({ served }: PutUp): string {
+  return served.offer.taskId;
 }
