@@ -1,13 +1,13 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { serveNodes, type WorkerLog } from '@weft/sdk/worker';
+import type { WorkerLog } from '@weft/sdk/worker';
 import { findTarget, type TargetArgs } from '../connecting/connection.ts';
 import { createLeanFetch } from '../connecting/lean-fetch.ts';
 import { readPrivateFile } from '../connecting/private-file.ts';
 import { CliError, EXIT, unusable, usageError } from '../exit-code.ts';
 import { shown } from '../output/terminal-text.ts';
 import { type Cli, HOST_ARGS, leaf } from '../parsing/command.ts';
-import { type FoundNode, loadNodeFolders } from '../user-code/node-folders.ts';
+import type { FoundNode } from '../user-code/node-folders.ts';
 
 const MOST_AT_ONCE = 1_000;
 
@@ -47,6 +47,8 @@ export const worker = leaf({
     const concurrency = whole('--concurrency', args.concurrency ?? '32', MOST_AT_ONCE);
     const graceMs = whole('--grace', args.grace ?? '10', 86_400) * 1_000;
     const { url, apiKey, fetch } = await reach(cli, args);
+    // Other commands start without what code of users needs.
+    const { loadNodeFolders } = await import('../user-code/node-folders.ts');
     const { nodes, warnings } = await loadNodeFolders([folder], cli.io.cwd);
     for (const warning of warnings) cli.io.stderr.write(shown`${warning}\n`);
     if (nodes.length === 0)
@@ -56,6 +58,7 @@ export const worker = leaf({
         `${args.folder} defines no node types; defineNode of @weft/sdk/nodes makes one.`,
       );
     announce(cli, nodes, url);
+    const { serveNodes } = await import('@weft/sdk/worker');
     const serving = serveNodes(
       nodes.map(({ definition }) => definition),
       { url, apiKey, fetch, concurrency, graceMs, name: args.name ?? hostname(), log: logTo(cli) },

