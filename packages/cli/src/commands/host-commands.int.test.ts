@@ -76,7 +76,7 @@ describe('node types', () => {
 
     expect(before).toMatchObject({ code: 0, out: '' });
     expect(before.err).toContain('No worker has served a node type yet');
-    expect(listed.out).toMatch(/^TYPE +VERSION .*\nacme\.charge +1\.0\.0 +amount, note\? +Charge\n/);
+    expect(listed.out).toMatch(/^TYPE +VERSION .*\nacme\.charge +1\.0\.0 +0 +amount, note\? +Charge\n/);
     expect(listed.out).not.toContain('core.noop');
     expect(all.out).toMatch(/core\.noop +built in/);
     expect(lines(told.out)).toMatchObject([{ version: '1.0.0', builtin: false }, { version: '1.1.0' }]);

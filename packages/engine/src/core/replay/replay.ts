@@ -44,7 +44,8 @@ export interface Replay {
 
 export function createReplay(run: LiveRun, source: ReplaySource): Replay {
   let isApart = run.state.diverged === true;
-  let idleAt = -1;
+  /** Where the run was when it was last continued, and when time last passed. */
+  const idleAt = { continue: -1, tick: -1 };
   /** Where the run was when it got its last input. */
   let givenAt = -1;
   /** A difference in the unit that was cut by the fork: its beginning is not recorded again, so it is said at the first fact that is. */
@@ -104,7 +105,10 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
   }
 
   function apart(): { input: Input; now: number } | undefined {
-    if (run.frontier.size > 0) return { input: { type: 'continue' }, now: run.state.lastAt };
+    run.draining = false;
+    // Which nodes stand ready in a paused run depends on where it was opened: they hold nothing up.
+    if (run.frontier.size > 0 && idleAt.continue !== run.state.nextSeq)
+      return { input: { type: 'continue' }, now: run.state.lastAt };
     const index = source.recordedInputs.findIndex((recorded) => isAwaited(run, recorded.input));
     const [recorded] = index === -1 ? [] : source.recordedInputs.splice(index, 1);
     if (recorded !== undefined)
@@ -140,12 +144,14 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
       if (isTerminalStatus(run.state.status)) return undefined;
       const followed = isApart ? undefined : following();
       const found = followed ?? apart();
-      // Continuing, or letting time pass, twice without a fact in between would be so for ever.
-      const isIdle = found?.input.type === 'continue' || found?.input.type === 'tick';
-      if (isIdle && followed === undefined) leave();
-      if (isIdle && idleAt === run.state.nextSeq) return undefined;
       givenAt = run.state.nextSeq;
-      idleAt = isIdle ? givenAt : -1;
+      // A recorded failure of this kind may be that of an earlier replay, long after the child was there.
+      if (found?.input.type === 'child-created') run.spawning.add(found.input.key);
+      if (found?.input.type !== 'continue' && found?.input.type !== 'tick') return found;
+      if (followed === undefined) leave();
+      // Continuing, or letting time pass, twice without a fact in between would be so for ever.
+      if (idleAt[found.input.type] === givenAt) return undefined;
+      idleAt[found.input.type] = givenAt;
       return found;
     },
   };
@@ -200,7 +206,6 @@ function missing(run: LiveRun): { input: Input; now: number } | undefined {
   }
   for (const [key, { status, child }] of run.state.nodes) {
     if (status !== 'running' || child === undefined) continue;
-    run.spawning.add(key);
     return { input: { type: 'child-created', key, childRunId: child.runId, error: SOURCE_MISSING }, now };
   }
   const due = nextDelay(run);

@@ -9,13 +9,15 @@ export interface ScriptedHost {
   readonly registrations: RegisterWorkerRequest[];
   readonly reports: TaskReport[];
   readonly closed: string[];
+  /** How many streams of tasks were opened. */
+  readonly streamCount: number;
   /** Writes a line to the newest stream. */
   say(message: WorkerMessage): void;
   /** Ends the newest stream, as a lost connection does. */
   cut(): void;
   /** From now on; undefined: as usual. A number is a status of failure, `hold` is no answer at all. */
   answer: {
-    reports?: number | 'hold' | 'forget' | undefined;
+    reports?: number | 'hold' | 'forget' | ((report: TaskReport) => number | undefined) | undefined;
     register?: number | undefined;
     leaseMs: number;
     resumed?: boolean;
@@ -60,7 +62,8 @@ export async function startScriptedHost(): Promise<ScriptedHost> {
 
   async function report(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = (await readJson(request)) as TaskReport;
-    const { reports, leaseMs } = host.answer;
+    const { reports: scripted, leaseMs } = host.answer;
+    const reports = typeof scripted === 'function' ? scripted(body) : scripted;
     if (typeof reports === 'number') return refuse(response, reports);
     if (reports === 'forget') return;
     host.reports.push(body);
@@ -101,6 +104,9 @@ export async function startScriptedHost(): Promise<ScriptedHost> {
     registrations: [],
     reports: [],
     closed: [],
+    get streamCount() {
+      return streams.length;
+    },
     answer: { leaseMs: 60_000 },
     say: (message) => void streams.at(-1)?.write(`${JSON.stringify(message)}\n`),
     cut: () => void streams.at(-1)?.destroy(),

@@ -140,6 +140,8 @@ export function sqliteCode(error: unknown): number | undefined {
   if (!('code' in error)) return undefined;
   // A number that no program of ours has written: the bindings read integers up to 2^53.
   if (error.code === 'ERR_OUT_OF_RANGE') return SQLITE_CORRUPT;
+  // A value of a kind that the types do not allow to be bound: it was read where the file says something else than its schema.
+  if (error.code === 'ERR_INVALID_ARG_TYPE') return SQLITE_CORRUPT;
   // Where reading several rows fails halfway, a binding reports SQLite as the source, but not the number.
   return error.code === 'ERR_SQLITE_ERROR' ? SQLITE_ERROR : undefined;
 }
