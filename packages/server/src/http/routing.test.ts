@@ -96,7 +96,6 @@ describe('paths', () => {
     ['GET', '/v1/prompts', 'prompts'],
     ['POST', '/v1/prompts:render', 'prompts'],
     ['GET', '/v1/host/workspace/files/a/b', 'workspace'],
-    ['POST', '/v1/trigger-subscriptions', 'triggerBridge.ingestion'],
     ['GET', '/v1/content/pages/home', 'content'],
   ] as const)('of what hosts may leave out are 501: %s %s', async (method, path, capability) => {
     const answer = await at.call(method, path);

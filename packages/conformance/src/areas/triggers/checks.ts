@@ -173,7 +173,10 @@ export const TRIGGERS_CHECKS: readonly Check[] = [
     id: 'triggers/capabilities',
     title: 'what is advertised about triggers, schedules and dead letters is of the protocol',
     proves: ['TRIG-9', 'TRIG-10', 'TRIG-12'],
-    async run({ discovery, expect }) {
+    async run({ host, expect }) {
+      const answer = await host.request('GET', '/.well-known/openwop', { key: null });
+      expect.status(answer, 200);
+      const discovery = expect.object(answer.json, 'discovery is a JSON object');
       const lists: [string, readonly string[]][] = [
         ['triggerBridge.subscriptionStates', STATES],
         ['triggerBridge.sources', SOURCES],

@@ -7,7 +7,8 @@ import { pageOf } from '../page.ts';
 /** What schedules and triggers should have started and did not, and runs that failed after their last retry. */
 export const deadLetterRoutes: Routes = (serve, { host }) => {
   serve('listDeadLetters', async (request, reply) => {
-    const listed = await host.deadLetters.list(callerOf(request), sourceOf(request), pageOf(request));
+    const page = pageOf(request);
+    const listed = await host.deadLetters.list(callerOf(request), sourceOf(request), page);
     const deadLetters = listed.rows.map(({ at, dueAt, ...letter }) => ({
       ...letter,
       at: toIso(at),

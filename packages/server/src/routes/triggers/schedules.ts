@@ -81,9 +81,9 @@ export const scheduleRoutes: Routes = (serve, { host }) => {
   });
 
   serve('backfillSchedule', { isNewWork: true }, async (request, reply) => {
+    const name = pathParam(request, 'scheduleName');
     const { from, to } = parseBackfill(request.body);
     const range = { from: Date.parse(from), to: Date.parse(to) };
-    const name = pathParam(request, 'scheduleName');
     const filled = present(await host.schedules.backfill(callerOf(request), name, range));
     const answer = { dueTimes: filled.dueTimes, from: toIso(filled.from), to: toIso(filled.to) };
     return sendJson(reply, 202, JSON.stringify(answer));

@@ -101,9 +101,9 @@ export const triggerRoutes: Routes = (serve, { host, publicUrl }) => {
   }
 
   serve('testTrigger', async (request, reply) => {
+    const id = pathParam(request, 'triggerId');
     const { body, headers = {} } = parseTest(request.body);
-    const sample = { body, headers };
-    const inputs = await host.triggers.test(callerOf(request), pathParam(request, 'triggerId'), sample);
+    const inputs = await host.triggers.test(callerOf(request), id, { body, headers });
     if (inputs === undefined) throw missing();
     return sendJson(reply, 200, JSON.stringify({ inputs }));
   });
