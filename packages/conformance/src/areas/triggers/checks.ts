@@ -1,4 +1,3 @@
-import { readDiscovery } from '../discovery/document.ts';
 import { createHash, createHmac } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
@@ -174,9 +173,10 @@ export const TRIGGERS_CHECKS: readonly Check[] = [
     id: 'triggers/capabilities',
     title: 'what is advertised about triggers, schedules and dead letters is of the protocol',
     proves: ['TRIG-9', 'TRIG-10', 'TRIG-12'],
-    async run(context) {
-      const { expect } = context;
-      const discovery = await readDiscovery(context);
+    async run({ host, expect }) {
+      const answer = await host.request('GET', '/.well-known/openwop', { key: null });
+      expect.status(answer, 200);
+      const discovery = expect.object(answer.json, 'discovery is a JSON object');
       const lists: [string, readonly string[]][] = [
         ['triggerBridge.subscriptionStates', STATES],
         ['triggerBridge.sources', SOURCES],

@@ -7,6 +7,7 @@ export const TRIGGERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A webhook subscription is answered with 201: an active subscription with an id of its own, and a binding with the URL to deliver to.',
     gate: 'triggerRegistration',
+    profiles: ['openwop-trigger-bridge'],
   },
   'TRIG-2': {
     document: 'rfcs',
@@ -43,6 +44,7 @@ export const TRIGGERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A delivery that is signed with the secret starts a run, and the same delivery again starts no other.',
     gate: 'triggerRegistration',
+    profiles: ['openwop-trigger-bridge'],
     reading:
       'Where the secret stands is not written: looked for in the header Weft-Trigger-Secret and in the binding. Signed as webhooks are, v1.',
   },
@@ -52,6 +54,7 @@ export const TRIGGERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A delivery that fails the verification starts no run, and is answered as one to an unknown address is.',
     gate: 'triggerRegistration',
+    profiles: ['openwop-trigger-bridge'],
     reading: 'That both are answered alike is ours: otherwise addresses could be found by trying.',
   },
   'TRIG-8': {
@@ -60,19 +63,20 @@ export const TRIGGERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'The log of a run that a delivery started says so: trigger.delivery.attempted with outcome delivered, and the delivery as the cause of run.started.',
     gate: 'triggerRegistration',
+    profiles: ['openwop-trigger-bridge'],
   },
   'TRIG-9': {
     document: 'rfcs',
     section: 'RFC 0083: capability',
     level: 'MUST',
-    text: 'triggerBridge lists states, sources and checks of the protocol alone.',
+    text: 'The block triggerBridge lists states, sources and checks of the protocol alone.',
     gate: 'triggerBridge',
   },
   'TRIG-10': {
     document: 'rfcs',
     section: 'RFC 0052: capability',
     level: 'MUST',
-    text: 'scheduling.maxFutureHorizon is an ISO 8601 duration.',
+    text: 'The horizon of scheduling, maxFutureHorizon, is an ISO 8601 duration.',
     gate: 'scheduling',
   },
   'TRIG-11': {
@@ -88,7 +92,7 @@ export const TRIGGERS_REQUIREMENTS = {
     document: 'rfcs',
     section: 'RFC 0053: capability',
     level: 'MUST',
-    text: 'deadLetter.retentionDays is a whole number of at least 1.',
+    text: 'The retentionDays of deadLetter are a whole number of at least 1.',
     gate: 'deadLetter',
   },
   'TRIG-13': {
@@ -97,6 +101,6 @@ export const TRIGGERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A run that fails after its last retry has run.dead_lettered in its log.',
     gate: 'deadLetter',
-    notTested: 'No fixture of the suite uses up its retries.',
+    notTested: 'no fixture of the suite uses up its retries',
   },
 } as const satisfies RequirementTable;

@@ -1,7 +1,7 @@
 import type { IngestAnswer } from '@weft/engine';
 import { isHostError, type Json } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
-import { type AppContext, type Routes, sendJson } from '../../app-context.ts';
+import { type AppContext, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { RAW_BODY } from '../../http/read-json.ts';
 
 /**
@@ -19,7 +19,7 @@ export const ingestRoutes: Routes = (serve, context) => {
     },
   };
   serve('ingestDelivery', options, async (request, reply) => {
-    const { triggerId = '' } = request.params as { triggerId?: string };
+    const triggerId = pathParam(request, 'triggerId');
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const headers = headersOf(request, types.get(request));
     const answer = await ingest(context, request, { triggerId, headers, body });
