@@ -72,6 +72,8 @@ describe('a failover', () => {
 
     await primary.stop('SIGQUIT');
     leadsTo = standby;
+    // What is sent before the loss is noticed has no known outcome, which is no rejection.
+    await vi.waitFor(() => expect(store.ping()).rejects.toBeInstanceOf(ConnectionLostError), PATIENCE);
 
     // The name leads to a read-only server: no one may read there, and no connection is opened.
     await expect(commitNext()).rejects.toBeInstanceOf(ConnectionLostError);
