@@ -28,6 +28,8 @@ export interface AppContext {
   readonly bytes: BytesInFlight;
   /** Large bodies are read and worked on a few at a time. */
   readonly largeBodies: Gate;
+  /** Called before the server closes, beside the streams. */
+  readonly closers: (() => void)[];
 }
 
 export type Routes = (serve: Serve, context: AppContext) => void;

@@ -38,6 +38,7 @@ import { listRunRoutes } from './routes/runs/list-runs.ts';
 import { identityRoutes } from './routes/access/identity.ts';
 import { importRoutes } from './routes/runs/imports.ts';
 import { interruptRoutes } from './routes/interrupts/interrupts.ts';
+import { mcpRoutes } from './routes/operations/mcp.ts';
 import { metricsRoutes } from './routes/operations/metrics.ts';
 import { documentRoutes } from './routes/operations/published-documents.ts';
 import { readRunRoutes } from './routes/runs/read-run.ts';
@@ -115,6 +116,7 @@ const ROUTES_OF_APP = [
   clusterRoutes,
   workerRoutes,
   nodeTypeRoutes,
+  mcpRoutes,
 ];
 
 /** The whole HTTP surface in front of a host. Opens no port: `startServer` does, `inject` needs none. */
@@ -154,6 +156,7 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
   if (telemetry === undefined) app.addHook('onClose', () => observed.stop(0));
   app.addHook('preClose', (done) => {
     context.streams.closeAll();
+    for (const close of context.closers) close();
     done();
   });
   return app;
@@ -192,6 +195,7 @@ function createAppContext(host: Host, settings: Settings, log: Log, telemetry: T
     attempts: createFailedAttempts({ limit: settings.failedAttemptsPerMinute, log }),
     bytes: createBytesInFlight(settings.maxBytesInFlight),
     largeBodies: createLargeBodies(),
+    closers: [],
   };
 }
 

@@ -15,7 +15,7 @@ import {
   limitsFrom,
   publicKeyText,
 } from '@weft/engine';
-import { isHostError } from '@weft/protocol/plain';
+import { endpointOf, isHostError } from '@weft/protocol/plain';
 import { type Telemetry, createApp, startServer } from '@weft/server';
 import type { RunningGrpcServer } from '@weft/server/grpc';
 import type { StoreLoss } from '@weft/storage';
@@ -113,6 +113,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     auditKey,
     auditAnchor,
     node: hostname(),
+    mcpServerUrls: [endpointOf('sendMcpMessage').path],
     exportsTelemetry: settings.otlp !== undefined,
     grpc: () => grpc,
     ...(clock === undefined ? {} : { clock }),

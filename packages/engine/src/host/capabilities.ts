@@ -48,6 +48,7 @@ export interface DiscoveryOptions {
   readonly auditLogIntegrity?: AuditIntegrity | undefined;
   /** Whether spans and metrics go to a collector. */
   readonly exportsTelemetry: boolean;
+  readonly mcpServerUrls?: readonly string[] | undefined;
   /** Where gRPC is served, once it is. */
   readonly grpc?: (() => GrpcOffer | undefined) | undefined;
   /** Absent when no node type makes outbound requests. */
@@ -229,6 +230,9 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     }),
     ...(options.secrets && {
       secrets: { supported: true, scopes: ['tenant', 'user'], resolution: 'host-managed' },
+    }),
+    ...(options.mcpServerUrls !== undefined && {
+      mcp: { supported: true, serverUrls: [...options.mcpServerUrls] },
     }),
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {

@@ -52,6 +52,8 @@ export interface HostOptions {
   readonly node?: string;
   /** Spans and metrics of this host go to a collector, so discovery says so. */
   readonly exportsTelemetry?: boolean;
+  /** Where assistants reach the workflows of this host as tools, for discovery: paths, or addresses. */
+  readonly mcpServerUrls?: readonly string[];
   /** Where gRPC is served, once it is, so that discovery says so. */
   readonly grpc?: () => GrpcOffer | undefined;
   /** Divides the waits between attempts of a delivery: hours are too long for a test. */

@@ -109,6 +109,9 @@ export const ENDPOINTS = {
   streamTasks: { method: 'GET', path: '/v1/host/weft/workers/{workerId}/tasks' },
   reportTasks: { method: 'POST', path: '/v1/host/weft/workers/{workerId}/reports', unkeyed: true },
   listNodeTypes: { method: 'GET', path: '/v1/host/weft/node-types' },
+  sendMcpMessage: { method: 'POST', path: '/v1/mcp', unkeyed: true },
+  streamMcpMessages: { method: 'GET', path: '/v1/mcp' },
+  endMcpSession: { method: 'DELETE', path: '/v1/mcp', unkeyed: true },
   mapNodeType: { method: 'POST', path: '/v1/host/weft/node-types/{typeId}:map', unkeyed: true },
 } as const satisfies Readonly<Record<string, Endpoint>>;
 

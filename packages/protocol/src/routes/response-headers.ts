@@ -55,6 +55,7 @@ export const RESPONSE_HEADERS = {
     schema: Type.Literal('Bearer'),
     always: true,
   },
+  'Mcp-Session-Id': { description: 'The session; the client sends it back.', schema: text, always: false },
   'Content-Disposition': {
     description: 'The name to keep the download under.',
     schema: text,

@@ -4,6 +4,7 @@ import { CLUSTER_ROUTES } from './cluster-routes.ts';
 import { type Endpoint, ENDPOINTS, type OperationId } from './endpoints.ts';
 import { FORK_ROUTES } from './fork-routes.ts';
 import { HOST_ROUTES } from './host-routes.ts';
+import { MCP_ROUTES } from './mcp-routes.ts';
 import { PROBE_ROUTES } from './probe-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import type { RouteDescription } from './route-description.ts';
@@ -25,6 +26,7 @@ const DESCRIPTIONS: Readonly<Record<OperationId, RouteDescription>> = {
   ...DELIVERY_ROUTES,
   ...CLUSTER_ROUTES,
   ...WORKER_ROUTES,
+  ...MCP_ROUTES,
   ...TRIGGER_SUBSCRIPTION_ROUTES,
   ...SCHEDULE_ROUTES,
 };

@@ -22,6 +22,13 @@ export interface DrivenHost {
 }
 
 const WORKER = { name: 'a test', capacity: 1, types: [{ typeId: 'acme.noop', version: '1.0.0' }] };
+const MCP_HEADERS = { accept: 'application/json, text/event-stream' };
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
 const NONCE = 'abcdefghijklmnop';
 
 export const produce: EffectNodeType = {
@@ -160,6 +167,16 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     return { path: { letterId: String(json.deadLetterId) }, query: { source: `trigger:${triggerId}` } };
   };
 
+  const mcpSession = async () => {
+    const opened = await fetch(`http://127.0.0.1:${port}/v1/mcp`, {
+      method: 'POST',
+      headers: { ...MCP_HEADERS, authorization: `Bearer ${at.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(INITIALIZE),
+    });
+    await opened.text();
+    return { ...MCP_HEADERS, 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+  };
+
   const calls: DrivenHost['calls'] = {
     getCapabilities: () => ({}),
     getOpenApiSpec: () => ({}),
@@ -286,6 +303,14 @@ export async function openDrivenHost(): Promise<DrivenHost> {
       await worker();
       return { path: { typeId: 'acme.noop' }, body: { version: '1.0.0' } };
     },
+    sendMcpMessage: () => ({ body: INITIALIZE, headers: MCP_HEADERS }),
+    streamMcpMessages: async () => {
+      const headers = await mcpSession();
+      // The stream ends with its session.
+      setTimeout(() => void at.call('DELETE', '/v1/mcp', { headers }), 50);
+      return { headers };
+    },
+    endMcpSession: async () => ({ headers: await mcpSession() }),
     drainNode: async () => ({
       path: { node: String((await read('/v1/host/weft/cluster/nodes')).nodes?.[0]?.name) },
     }),

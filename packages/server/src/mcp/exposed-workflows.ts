@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { Caller, Host } from '@weft/engine';
+import { isJsonObject, type Json, type JsonObject, type WorkflowDefinition } from '@weft/protocol';
+
+/** A workflow that asks to be offered to assistants: `metadata.weft.mcp: true`. */
+export interface ExposedWorkflow {
+  /** Of the tool. */
+  readonly name: string;
+  readonly workflowId: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly variables: WorkflowDefinition['variables'];
+}
+
+/** An assistant that is given more tools than this chooses badly among them, and a list of them costs a definition each. */
+export const MAX_EXPOSED = 128;
+const PAGE = 200;
+const MAX_PAGES = 50;
+
+/** In the order of the host's list, each with its current version. */
+export async function exposedWorkflows(host: Host, caller: Caller): Promise<ExposedWorkflow[]> {
+  const exposed = new Map<string, ExposedWorkflow>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const { rows, nextCursor } = await host.workflows.list(caller, {
+      limit: PAGE,
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const { id, current } of rows) {
+      const definition = current ? await host.workflows.get(caller, id) : undefined;
+      if (definition === undefined || !isExposed(definition)) continue;
+      const tool = toolOf(definition);
+      exposed.set(tool.name, tool);
+      if (exposed.size === MAX_EXPOSED) return [...exposed.values()];
+    }
+    if (nextCursor === undefined) break;
+    cursor = nextCursor;
+  }
+  return [...exposed.values()];
+}
+
+function isExposed({ metadata }: WorkflowDefinition): boolean {
+  const own = (metadata as JsonObject)['weft'];
+  return isJsonObject(own) && own['mcp'] === true;
+}
+
+function toolOf({ id, name, description, variables }: WorkflowDefinition): ExposedWorkflow {
+  return {
+    name: toolName(id),
+    workflowId: id,
+    variables,
+    title: name,
+    description:
+      description ??
+      `Runs the workflow "${name}" durably and answers with its outputs, or with what it waits for.`,
+    inputSchema: {
+      type: 'object',
+      properties: Object.fromEntries(variables.map((variable) => [variable.name, propertyOf(variable)])),
+      required: variables
+        .filter(({ required, defaultValue }) => required === true && defaultValue === undefined)
+        .map((variable) => variable.name),
+      additionalProperties: false,
+    },
+  };
+}
+
+function propertyOf({
+  type,
+  description,
+  defaultValue,
+}: WorkflowDefinition['variables'][number]): JsonObject {
+  return {
+    type,
+    ...(description !== undefined && { description }),
+    ...(defaultValue !== undefined && { default: defaultValue }),
+  };
+}
+
+/** What is wrong with the arguments of a call; undefined when nothing is. */
+export function argumentProblem({ variables }: ExposedWorkflow, given: JsonObject): string | undefined {
+  const known = new Map(variables.map((variable) => [variable.name, variable]));
+  for (const [name, value] of Object.entries(given)) {
+    const variable = known.get(name);
+    if (variable === undefined)
+      return `arguments.${name}: unknown; there ${known.size === 0 ? 'are none' : `are ${[...known.keys()].join(', ')}`}`;
+    if (typeOf(value) !== variable.type) return `arguments.${name}: must be of type ${variable.type}`;
+  }
+  const missing = variables.find(
+    ({ name, required, defaultValue }) =>
+      required === true && defaultValue === undefined && !Object.hasOwn(given, name),
+  );
+  return missing && `arguments.${missing.name}: missing`;
+}
+
+function typeOf(value: Json): string {
+  if (Array.isArray(value)) return 'array';
+  return value === null ? 'null' : typeof value;
+}
+
+const NAME_LENGTH = 64;
+
+/** A workflow's id, which has only characters that clients take. One that is long, or could be taken for a tool of ours, is marked. */
+export function toolName(workflowId: string): string {
+  if (workflowId.length <= NAME_LENGTH && !workflowId.startsWith('weft_')) return workflowId;
+  const mark = createHash('sha256').update(workflowId).digest('hex').slice(0, 8);
+  return `run_${workflowId.slice(0, NAME_LENGTH - mark.length - 5)}_${mark}`;
+}

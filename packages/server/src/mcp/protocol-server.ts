@@ -1,0 +1,109 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+  type ServerNotification,
+  type ServerRequest,
+} from '@modelcontextprotocol/sdk/types.js';
+import { isHostError, type JsonObject } from '@weft/protocol';
+import type { FastifyRequest } from 'fastify';
+import type { SharedDoor } from '../app.ts';
+import { callerOf } from '../app-context.ts';
+import { admitted, OperationRefused, performOperation } from './operations.ts';
+import { formOf } from './question.ts';
+import { listResources, readResource, RESOURCE_TEMPLATES, UnknownResource } from './resources.ts';
+import { callTool, InvalidArguments, listTools, type ToolSession, UnknownTool } from './tools.ts';
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+const INSTRUCTIONS =
+  'Each tool runs a durable workflow: it survives restarts, and may wait for people. A tool answers with the run as it stands. ' +
+  'When it is still running, ask again with weft_run_status; when it waits, show its question to the person and send ' +
+  'their decision with weft_answer.';
+
+/** What a session says: the requests of the protocol, each performed for the HTTP request that has brought it. */
+export function createProtocolServer(door: SharedDoor, version: string, isClosed: () => boolean): Server {
+  const server = new Server(
+    { name: 'weft', title: 'Weft', version },
+    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+  );
+
+  function sessionOf({ signal, authInfo, _meta, sendNotification }: Extra): ToolSession {
+    const request = authInfo?.extra?.['request'] as FastifyRequest;
+    const token = _meta?.progressToken;
+    return {
+      context: door.context,
+      perform: (operationId, place) => performOperation(door, request, operationId, place),
+      admit: async (operationId) => callerOf(await admitted(door, request, operationId)),
+      ended: signal,
+      isCancelled: () => signal.aborted && !isClosed(),
+      onProgress:
+        token === undefined
+          ? undefined
+          : ({ events, message }) => {
+              const params = { progressToken: token, progress: events, message };
+              sendNotification({ method: 'notifications/progress', params }).catch(() => undefined);
+            },
+      elicit: server.getClientCapabilities()?.elicitation === undefined ? undefined : elicit(signal),
+    };
+  }
+
+  /** No time limit but the question's own: a person may think about it, and the run waits in any case. */
+  function elicit(signal: AbortSignal): ToolSession['elicit'] {
+    return async (question) => {
+      const form = formOf(question);
+      if (form === undefined) return undefined;
+      const { message, requestedSchema } = form;
+      const { action, content = {} } = await server.elicitInput(
+        { mode: 'form', message, requestedSchema },
+        { signal, timeout: LONGEST_ANSWER_MS },
+      );
+      return action === 'accept' ? (form.answerOf(content) as JsonObject) : undefined;
+    };
+  }
+
+  server.setRequestHandler(ListToolsRequestSchema, (_request, extra) =>
+    answered(async () => ({ tools: await listTools(sessionOf(extra)) })),
+  );
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
+    answered(async () => ({
+      ...(await callTool(sessionOf(extra), params.name, (params.arguments ?? {}) as JsonObject)),
+    })),
+  );
+  server.setRequestHandler(ListResourcesRequestSchema, (_request, extra) =>
+    answered(async () => ({ resources: await listResources(sessionOf(extra)) })),
+  );
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+    resourceTemplates: RESOURCE_TEMPLATES,
+  }));
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }, extra) =>
+    answered(async () => ({ contents: [{ ...(await readResource(sessionOf(extra), params.uri)) }] })),
+  );
+  return server;
+}
+
+const LONGEST_ANSWER_MS = 30 * 60_000;
+/** MCP's own, beside those of JSON-RPC. */
+const RESOURCE_NOT_FOUND = -32_002;
+
+/** Failures in the protocol's terms. What is not foreseen says nothing of itself. */
+async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UnknownTool || error instanceof InvalidArguments)
+      throw new McpError(ErrorCode.InvalidParams, error.message);
+    if (error instanceof UnknownResource) throw new McpError(RESOURCE_NOT_FOUND, error.message);
+    if (error instanceof OperationRefused)
+      throw new McpError(ErrorCode.InvalidRequest, error.message, { code: error.code });
+    if (isHostError(error)) throw new McpError(ErrorCode.InvalidRequest, error.message, { code: error.code });
+    if (error instanceof McpError) throw error;
+    throw new McpError(ErrorCode.InternalError, 'The host has failed; its log says why.');
+  }
+}

@@ -1,0 +1,47 @@
+import { HostError } from '@weft/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AppContext, Routes } from '../../app-context.ts';
+import type { McpSessions } from '../../mcp/sessions.ts';
+
+/**
+ * The door for assistants. Whoever speaks to it has passed the guard with every request; what it asks for passes it again as the
+ * operation that it is. The protocol's own code is loaded with the first request.
+ */
+export const mcpRoutes: Routes = (serve, context) => {
+  let sessions: Promise<McpSessions> | undefined;
+
+  function load({ server }: FastifyRequest): Promise<McpSessions> {
+    sessions ??= import('../../mcp/sessions.ts').then(({ createMcpSessions }) => {
+      const { version = '' } = context.host.capabilities().implementation ?? {};
+      const created = createMcpSessions(() => server.shared, version);
+      context.closers.push(() => created.closeAll());
+      return created;
+    });
+    return sessions;
+  }
+
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    refuseOtherOrigin(context, request);
+    const session = await (await load(request)).of(request);
+    const auth = { token: '', clientId: request.caller?.keyId ?? '', scopes: [], extra: { request } };
+    reply.hijack();
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    session.active += 1;
+    reply.raw.once('close', () => {
+      session.active -= 1;
+      session.usedAt = performance.now();
+    });
+    await session.transport.handleRequest(Object.assign(request.raw, { auth }), reply.raw, request.body);
+  }
+
+  for (const operationId of ['sendMcpMessage', 'streamMcpMessages', 'endMcpSession'] as const)
+    serve(operationId, answer);
+};
+
+/** A page of somebody else's may make a browser send requests here: its origin gives it away. */
+function refuseOtherOrigin(context: AppContext, request: FastifyRequest): void {
+  const { origin } = request.headers;
+  if (origin === undefined || origin === context.publicUrl(request)) return;
+  throw new HostError('forbidden', 'Requests from other origins are not served here.', { field: 'Origin' });
+}
