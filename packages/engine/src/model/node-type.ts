@@ -11,6 +11,7 @@ import type { TSchema } from 'typebox';
 import type { ExpressionCompiler, ExpressionScope, SchemaCompiler } from '../core/compile/plan.ts';
 import type { Reducer } from '../core/channels/reducers.ts';
 import type { Models } from '../ports/models.ts';
+import type { Tools } from '../ports/tools.ts';
 
 /**
  * A node type is one small module in `nodes/` that exports one of these shapes, plus one line in `nodes/index.ts`.
@@ -202,6 +203,7 @@ export interface EffectContext {
   readonly egress: Egress;
   readonly secrets: Secrets;
   readonly models: Models;
+  readonly tools: Tools;
   readonly memory: Memory;
   readonly artifacts: Artifacts;
   /** W3C trace context of this attempt, to be sent along to whoever is called. */
