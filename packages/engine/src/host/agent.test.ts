@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { node } from '../core/testing/definitions.ts';
+import { openMemoryStore } from '../memory-store/memory-store.ts';
 import { NodeFailure } from '../model/node-type.ts';
 import type { ModelProvider, ModelReply, ModelRequest, Models } from '../ports/models.ts';
 import type { Tool, ToolCall, ToolContext, Tools } from '../ports/tools.ts';
@@ -102,9 +103,19 @@ async function outcome(test: TestHost, runId: string) {
   });
 }
 
-async function eventsOf(test: TestHost, runId: string): Promise<{ type: string; payload: JsonObject }[]> {
+interface Told {
+  readonly type: string;
+  readonly payload: JsonObject;
+  readonly causeSeq: number | undefined;
+}
+
+async function eventsOf(test: TestHost, runId: string): Promise<Told[]> {
   const events = await test.store.readEvents(runId, 0, 10_000, 1e9);
-  return events.map(({ type, payload }) => ({ type, payload: JSON.parse(payload) as JsonObject }));
+  return events.map(({ type, payload, causeSeq }) => ({
+    type,
+    payload: JSON.parse(payload) as JsonObject,
+    causeSeq,
+  }));
 }
 
 async function answer(test: TestHost, runId: string, value: Json): Promise<void> {
@@ -184,6 +195,8 @@ describe('an agent', () => {
 
     const events = await eventsOf(test, runId);
     const returned = events.filter(({ type }) => type === 'agent.toolReturned');
+    const called = events.flatMap(({ type }, seq) => (type === 'agent.toolCalled' ? [seq] : []));
+    expect(returned.map(({ causeSeq }) => causeSeq)).toEqual(called);
     expect(returned.map(({ payload }) => payload['callId'])).toEqual([
       'agent:turn-1.call-0',
       'agent:turn-1.call-1',
@@ -375,6 +388,37 @@ describe('an agent', () => {
   });
 });
 
+describe('an agent whose host is stopped', () => {
+  it('leaves the next call to the next host, which makes it once', async () => {
+    const store = openMemoryStore();
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const { models, requests } = scripted({ calls: [['files__send', {}]] }, { text: 'Sent.' });
+    const tools = shelf([{ name: 'send', isReadOnly: false, isIdempotent: false }]);
+    const slow: Models = {
+      providerFor: (choice) => {
+        const provider = models.providerFor(choice) as ModelProvider;
+        return { id: 'slow', call: (request, context) => held.then(() => provider.call(request, context)) };
+      },
+    };
+    const first = await open({ store, models: slow, tools });
+    const runId = await begin(first);
+    await until(
+      async () => (await first.types(runId)).filter((type) => type === 'weft.step.started').length === 2,
+    );
+
+    const stopped = first.host.stop(5_000);
+    release();
+    await stopped;
+    expect((await first.types(runId)).at(-1)).toBe('weft.step.completed');
+    const second = await open({ store, models, tools });
+
+    expect(await outcome(second, runId)).toMatchObject({ status: 'completed', outputs: { output: 'Sent.' } });
+    expect(tools.calls).toHaveLength(1);
+    expect(requests).toHaveLength(2);
+  });
+});
+
 describe('a fork of an agent', () => {
   it('that replays it makes no call and differs in nothing', async () => {
     const { models, requests } = scripted({ calls: [['files__read', { path: 'a' }]] }, { text: 'Done.' });
@@ -389,7 +433,7 @@ describe('a fork of an agent', () => {
     await outcome(test, replay);
 
     expect([requests.length, tools.calls.length]).toEqual(before);
-    const plain = (events: { type: string; payload: JsonObject }[]) =>
+    const plain = (events: Told[]) =>
       events.map(({ type, payload: { runId: _own, ...payload } }) => ({ type, payload }));
     expect(plain(await eventsOf(test, replay))).toEqual(plain(await eventsOf(test, runId)));
   });

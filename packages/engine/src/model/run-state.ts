@@ -215,6 +215,8 @@ export interface RunState {
   visits: Map<NodeKey, number>;
   /** How often a node has asked for clarification, over all its visits and attempts. */
   clarifications: Map<NodeKey, number>;
+  /** Tool calls of agents that have not returned: call id → sequence of `agent.toolCalled`. */
+  openCalls: Map<string, number>;
   /** `runOrchestrator.decided` events so far: what the loop-iterations cap counts. */
   decisions: number;
   /** The newest of each orchestrator that no dispatch has taken up, oldest first. */

@@ -111,6 +111,7 @@ export function openRun(
     spawning,
     timers,
     draining: false,
+    isLeaving: false,
     followsClock: true,
     redactor,
     known,
@@ -320,8 +321,8 @@ export function hasWork({ frontier, stepping }: LiveRun): boolean {
 
 /** Lets one node that works in steps decide what comes next. False when none is at that point. */
 function decideSteps(batch: Batch): boolean {
-  const { stepping } = batch.run;
-  if (stepping.size === 0) return false;
+  const { stepping, isLeaving } = batch.run;
+  if (stepping.size === 0 || isLeaving) return false;
   const [first] = stepping.size === 1 ? stepping : [...stepping].sort();
   if (first !== undefined) continueSteps(batch, first);
   return true;
@@ -348,7 +349,8 @@ function carryOut(batch: Batch, task: Task): void {
 }
 
 function fireDue(batch: Batch, timersWait: boolean): boolean {
-  return (!timersWait && fireDueTimer(batch)) || fireDueTrigger(batch);
+  const { isLeaving } = batch.run;
+  return (!timersWait && !isLeaving && fireDueTimer(batch)) || fireDueTrigger(batch);
 }
 
 /** Ends one delay or begins one retry whose time has come, the earliest first. False when none is due. */

@@ -31,6 +31,8 @@ export interface LiveRun {
   readonly timers: Set<NodeKey>;
   /** A pause waits for what is in flight: nothing new is started. */
   draining: boolean;
+  /** The holder is about to let go of the run and begins nothing new: what is begun is performed, or nobody could say whether it was. */
+  isLeaving: boolean;
   /** False where time comes with the inputs: no timer is due by the clock. */
   followsClock: boolean;
   redactor: Redactor;

@@ -3,7 +3,6 @@ import { NodeFailure, type NodeResult } from '../../model/node-type.ts';
 import { decisionFor, startChildren } from '../children/children.ts';
 import type { Batch } from './live-run.ts';
 import type { Draft, Payload } from '../../model/run-event.ts';
-import { continueSteps } from '../steps/steps.ts';
 import { checkChannelWrites } from '../channels/channels.ts';
 import { nodeInput } from './node-context.ts';
 import { type Finish, finishNode } from './node-finish.ts';
@@ -98,7 +97,7 @@ function startPerforming(
   // What is sensitive is kept with the node: an answer is searched for it, also by whoever takes over.
   const isFrozen = given !== undefined || mustFreezeInputs(node);
   batch.record(isFrozen ? withHidden(start, { inputs, ...recorded('sensitiveInputs', given) }) : start);
-  if (node.type.kind === 'steps') return continueSteps(batch, key);
+  if (node.type.kind === 'steps') return void batch.run.stepping.add(key);
   batch.run.inFlight.add(key);
   batch.perform(node, path, inputs, given);
 }

@@ -38,6 +38,7 @@ export function newRunState(
     children: [],
     visits: new Map(),
     clarifications: new Map(),
+    openCalls: new Map(),
     decisions: 0,
     openDecisions: [],
     sensitiveVariables: new Map(),

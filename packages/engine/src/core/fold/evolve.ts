@@ -263,6 +263,12 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
     state.pins.set(toText(payload.changeId), toNumber(payload.version));
   },
 
+  'agent.toolCalled': (state, event, payload) => {
+    state.openCalls.set(toText(payload.callId), event.seq);
+  },
+  'agent.toolReturned': (state, _event, payload) => {
+    state.openCalls.delete(toText(payload.callId));
+  },
   'weft.step.started': (state, event, payload) => stepStarted(nodeOf(state, event, payload), payload),
   'weft.step.completed': (state, event, payload) => stepCompleted(nodeOf(state, event, payload), payload),
   'weft.step.failed': (state, event, payload) => stepFailed(nodeOf(state, event, payload), payload),
@@ -282,8 +288,6 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'provider.usage': unchanged,
   'agent.reasoned': unchanged,
   'agent.reasoning.delta': unchanged,
-  'agent.toolCalled': unchanged,
-  'agent.toolReturned': unchanged,
   'agent.handoff': unchanged,
   'agent.decided': unchanged,
 };
