@@ -65,6 +65,7 @@ export type {
 } from './model/node-type.ts';
 export { BUILTIN_NODE_TYPES } from './nodes/index.ts';
 export type { ModelContext, ModelProvider, ModelReply, ModelRequest, Models } from './ports/models.ts';
+export type { Tool, ToolCall, ToolContext, ToolResult, Tools } from './ports/tools.ts';
 export { renderNodeReference } from './nodes/reference.ts';
 export { renderTypedNodes } from './nodes/typed-nodes.ts';
 export { AuditAnchorError } from './runtime/audit/audit-anchor.ts';

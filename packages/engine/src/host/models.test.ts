@@ -16,8 +16,8 @@ const SPEAK = { nodes: [node('speak', 'core.ai.callPrompt', { prompt: 'Speak.' }
 const ECHO: Models = {
   providerFor: () => ({
     id: 'echo',
-    call: async ({ prompt }) => ({
-      text: prompt,
+    call: async ({ messages }) => ({
+      text: messages.at(-1)?.text ?? '',
       model: 'echo-1',
       finishReason: 'stop',
       usage: { promptTokens: 1, completionTokens: 1, totalTokens: 2 },

@@ -1,10 +1,17 @@
 import type { JsonObject } from '@weft/protocol';
-import type { OutputChunk } from '../model/node-type.ts';
+import type { EffectContext } from '../model/node-type.ts';
 
 /** The language models that a host can ask: `HostOptions.models`. */
 export interface Models {
-  /** The one that answers a run with these options; undefined when this host has none for it. */
-  providerFor(configurable: JsonObject): ModelProvider | undefined;
+  /** The one that answers; undefined when this host has none for it. Throws NodeFailure where the tenant may not use it. */
+  providerFor(choice: ModelChoice): ModelProvider | undefined;
+}
+
+export interface ModelChoice {
+  /** As the node names it: `PROVIDER/MODEL`, or absent for the host's default. */
+  readonly model?: string | undefined;
+  /** Options with which the run was created. */
+  readonly configurable: JsonObject;
 }
 
 export const NO_MODELS: Models = { providerFor: () => undefined };
@@ -20,25 +27,61 @@ export interface ModelProvider {
 
 export interface ModelRequest {
   readonly model?: string;
-  readonly system?: string;
-  readonly prompt: string;
+  /** Oldest first. */
+  readonly messages: readonly ModelMessage[];
+  readonly tools?: readonly OfferedTool[];
+  /** JSON Schema that the text of the answer is to satisfy; the caller validates it. */
+  readonly outputSchema?: JsonObject;
   readonly temperature?: number;
   readonly maxTokens?: number;
 }
 
-export interface ModelContext {
-  readonly signal: AbortSignal;
-  /** Same on every repeat: the provider's idempotency key. */
-  readonly invocationId: string;
-  emit(chunk: OutputChunk): void;
+export type ModelMessage =
+  | { readonly role: 'system'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string; readonly images?: readonly ModelImage[] }
+  | { readonly role: 'assistant'; readonly text: string; readonly toolCalls?: readonly ModelToolCall[] }
+  /** What came of a tool call, as text for the model. */
+  | {
+      readonly role: 'tool';
+      readonly callId: string;
+      readonly name: string;
+      readonly text: string;
+      readonly isError?: boolean;
+    };
+
+export interface ModelImage {
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
 }
+
+export interface ModelToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text, as the model gave it: it may be anything. */
+  readonly arguments: string;
+}
+
+/** A tool as a model sees it. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema: JsonObject;
+}
+
+/** What a call may use of the effect that makes it. */
+export type ModelContext = Pick<
+  EffectContext,
+  'signal' | 'invocationId' | 'emit' | 'egress' | 'secrets' | 'holdsClaim'
+>;
 
 export interface ModelReply {
   readonly text: string;
   readonly model: string;
   readonly finishReason: FinishReason;
   readonly usage: Usage;
-  readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+  readonly toolCalls?: readonly ModelToolCall[];
+  /** What the model says of how it came to its answer, where the provider gives it. */
+  readonly reasoning?: string;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@weft/protocol';
 import type { NodeEvent, NodeResult } from '../../model/node-type.ts';
 import { isSettled } from './frontier.ts';
 import type { Batch } from './live-run.ts';
@@ -33,7 +34,7 @@ export function finishNode(
   const { ask } = result;
   const reenters = result.again === true ? node.cycle : undefined;
   if (reenters !== undefined && isBusy(batch, node, path, reenters)) return;
-  if (ask !== undefined) return suspendNode(batch, node, path, () => ask, work);
+  if (ask !== undefined) return suspendNode(batch, node, path, () => ask, { work });
   const { outputs, variables, channels } = result;
   completeNode(batch, node, path, {
     outputs,
@@ -54,12 +55,17 @@ export function recordEvents(
 ): void {
   const sequences: number[] = [];
   for (const { type, payload, causedBy } of events) {
-    const causeSeq = causedBy === undefined ? undefined : sequences[causedBy];
+    const causeSeq = causedBy === undefined ? callOf(batch, type, payload) : sequences[causedBy];
     const said = sayWithCare(batch.run, node, payload, work);
     // Of any type, and as its node has made it.
     const draft = { type, nodeId: node.id, ...said, causeSeq, isForeign: true };
     sequences.push(batch.record(draft as unknown as Draft));
   }
+}
+
+/** A tool that returns was called by an event before, perhaps long ago. */
+function callOf({ run }: Batch, type: string, { callId }: JsonObject): number | undefined {
+  return type === 'agent.toolReturned' ? run.state.openCalls.get(String(callId)) : undefined;
 }
 
 /** A round that is not over cannot begin again: what is still under way would be done twice. */

@@ -38,6 +38,7 @@ export function newRunState(
     children: [],
     visits: new Map(),
     clarifications: new Map(),
+    openCalls: new Map(),
     decisions: 0,
     openDecisions: [],
     sensitiveVariables: new Map(),
@@ -77,6 +78,7 @@ export function newNode(nodeId: string, iteration: readonly number[], seq: numbe
     childInputs: undefined,
     sensitiveChildInputs: undefined,
     chunks: undefined,
+    steps: undefined,
     decision: undefined,
   };
 }

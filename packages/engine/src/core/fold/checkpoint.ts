@@ -6,7 +6,7 @@ import type { Sensitivity } from '../redaction/sensitivity.ts';
 import { finish, type CooperativeTask } from '../json/cooperative-task.ts';
 
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
-export const FOLD_VERSION = 8;
+export const FOLD_VERSION = 9;
 
 type Collections =
   | 'variables'
@@ -15,6 +15,7 @@ type Collections =
   | 'pins'
   | 'visits'
   | 'clarifications'
+  | 'openCalls'
   | 'sensitiveVariables'
   | 'sensitiveChannels'
   | 'channelVersions'
@@ -28,6 +29,7 @@ interface Encoded extends Omit<RunState, Collections> {
   pins: [string, number][];
   visits: [string, number][];
   clarifications: [string, number][];
+  openCalls: [string, number][];
   sensitiveVariables: [string, Sensitivity][];
   sensitiveChannels: [string, Sensitivity][];
   channelVersions: [string, (readonly [number, number])[]][];
@@ -44,6 +46,7 @@ export function encodeState(state: RunState): string {
     pins: [...state.pins],
     visits: [...state.visits],
     clarifications: [...state.clarifications],
+    openCalls: [...state.openCalls],
     sensitiveVariables: [...state.sensitiveVariables],
     sensitiveChannels: [...state.sensitiveChannels],
     channelVersions: [...state.channelVersions],
@@ -72,6 +75,7 @@ export function* decodeCooperatively(text: string): CooperativeTask<RunState> {
     pins: new Map(encoded.pins),
     visits: new Map(encoded.visits),
     clarifications: new Map(encoded.clarifications),
+    openCalls: new Map(encoded.openCalls),
     sensitiveVariables: new Map(encoded.sensitiveVariables),
     sensitiveChannels: new Map(encoded.sensitiveChannels),
     channelVersions: new Map(encoded.channelVersions),

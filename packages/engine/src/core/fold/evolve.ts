@@ -5,6 +5,7 @@ import { channelWritten, triggeredNodeBegan, triggerFired } from '../channels/ch
 import type { Plan } from '../compile/plan.ts';
 import type { EventType, Fact, Payload, RunEvent } from '../../model/run-event.ts';
 import type { OfNode } from '../../model/event-payloads.ts';
+import { stepAnswered, stepCompleted, stepFailed, stepOf, stepRetried, stepStarted } from './step-fold.ts';
 import { asDeclared, memberOf, readSensitivity } from '../redaction/sensitivity.ts';
 import {
   type ChildState,
@@ -107,6 +108,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
     node.startedAt = event.at;
     node.endedAt = undefined;
     node.chunks = undefined;
+    node.steps = undefined;
     if (Array.isArray(payload.items)) node.items = payload.items;
     if (payload.sensitiveItems === true) node.sensitiveItems = true;
     if (payload.inputs !== undefined) {
@@ -164,6 +166,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
       requestedAt: event.at,
       votes: [],
     };
+    if (payload.step !== undefined) node.interrupt.step = payload.step;
     moveTo(state, node, 'suspended', event.at);
   },
   'interrupt.requested': (state, event, payload) => {
@@ -193,6 +196,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'node.resumed': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
     node.dueAt = undefined;
+    stepAnswered(node, payload.resumeValue);
     childMoved(state, node, 'running');
     moveTo(state, node, 'running', event.at);
   },
@@ -222,7 +226,8 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   },
   'output.chunk': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
-    node.chunks = (node.chunks ?? 0) + 1;
+    const streaming = payload.step === undefined ? node : (stepOf(node, payload.step) ?? node);
+    streaming.chunks = (streaming.chunks ?? 0) + 1;
   },
   'clarification.requested': (state, event, payload) => {
     const { nodeId, iteration } = nodeOf(state, event, payload);
@@ -260,6 +265,18 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
     state.pins.set(toText(payload.changeId), toNumber(payload.version));
   },
 
+  'agent.toolCalled': (state, event, payload) => {
+    state.openCalls.set(toText(payload.callId), event.seq);
+  },
+  'agent.toolReturned': (state, _event, payload) => {
+    state.openCalls.delete(toText(payload.callId));
+  },
+  'weft.step.started': (state, event, payload) => stepStarted(nodeOf(state, event, payload), payload),
+  'weft.step.completed': (state, event, payload) => stepCompleted(nodeOf(state, event, payload), payload),
+  'weft.step.failed': (state, event, payload) => stepFailed(nodeOf(state, event, payload), payload),
+  'weft.step.retried': (state, event, payload) =>
+    stepRetried(nodeOf(state, event, payload), payload, event.at),
+
   'approval.requested': unchanged,
   'weft.approval.asked': unchanged,
   'clarification.resolved': unchanged,
@@ -273,8 +290,6 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'provider.usage': unchanged,
   'agent.reasoned': unchanged,
   'agent.reasoning.delta': unchanged,
-  'agent.toolCalled': unchanged,
-  'agent.toolReturned': unchanged,
   'agent.handoff': unchanged,
   'agent.decided': unchanged,
 };
@@ -321,6 +336,7 @@ function settle(
   node.inputs = undefined;
   node.sensitiveInputs = undefined;
   node.childInputs = undefined;
+  node.steps = undefined;
   node.sensitiveChildInputs = undefined;
   return node;
 }

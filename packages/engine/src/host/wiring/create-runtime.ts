@@ -282,6 +282,7 @@ function createOutward(
     ...common,
     resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
     models: settings.models,
+    tools: settings.tools,
   });
   const workers = createWorkers({ ...common, ...runs, types: runs.nodeTypes, openPorts });
   const performer = createPerformer({

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, SYSTEM_CLOCK } from '../../ports/clock.ts';
 import { type Log, SILENT } from '../../ports/log.ts';
 import { type Models, NO_MODELS } from '../../ports/models.ts';
+import { NO_TOOLS, type Tools } from '../../ports/tools.ts';
 import { poolRandom, type RandomBytes } from '../../runtime/runs/ids.ts';
 import type { HostOptions } from '../host-options.ts';
 import { type HostLimits, limitsFrom } from '../limits.ts';
@@ -18,6 +19,7 @@ export interface HostSettings extends Omit<HostOptions, 'limits' | 'log' | 'cloc
   readonly egressAllow: readonly string[];
   readonly runtimeCapabilities: readonly string[];
   readonly models: Models;
+  readonly tools: Tools;
   readonly auditRuns: boolean;
   readonly exportsTelemetry: boolean;
   /** A test host. */
@@ -30,6 +32,7 @@ export function settingsFrom(options: HostOptions): HostSettings {
     defaultTenant: DEFAULT_TENANT,
     egressAllow: [],
     runtimeCapabilities: [],
+    tools: NO_TOOLS,
     auditRuns: false,
     exportsTelemetry: false,
     log: SILENT,

@@ -29,14 +29,18 @@ export const callPromptNode: EffectNodeType = {
     }
   },
   async perform(input, context) {
-    const provider = context.models.providerFor(input.configurable);
+    const request = requestOf(input);
+    const provider = context.models.providerFor({
+      model: request.model,
+      configurable: input.configurable,
+    });
     if (provider === undefined) {
       throw new NodeFailure(
         'provider_unavailable',
         'This host has no language model. On a test host, a test key may name one in configurable.mockProvider.',
       );
     }
-    const reply = await provider.call(requestOf(input), context);
+    const reply = await provider.call(request, context);
     const { text, model, finishReason, usage, toolCalls } = reply;
     return {
       outputs: {
@@ -72,9 +76,11 @@ function requestOf({ config, inputs, configurable }: EffectInput): ModelRequest 
   const temperature = configurable['temperature'] ?? config['temperature'];
   const maxTokens = configurable['maxTokens'] ?? config['maxTokens'];
   return {
-    prompt: typeof prompt === 'string' ? prompt : JSON.stringify(prompt),
+    messages: [
+      ...(system === undefined ? [] : [{ role: 'system' as const, text: system }]),
+      { role: 'user', text: typeof prompt === 'string' ? prompt : JSON.stringify(prompt) },
+    ],
     ...(model !== undefined && { model }),
-    ...(system !== undefined && { system }),
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof maxTokens === 'number' && { maxTokens }),
   };

@@ -6,6 +6,7 @@ import type { EffectPlace, EffectPorts } from '../../ports/effect-ports.ts';
 import { DEFAULT_LIMITS } from '../../host/limits.ts';
 import { SILENT } from '../../ports/log.ts';
 import { NO_MODELS } from '../../ports/models.ts';
+import { NO_TOOLS } from '../../ports/tools.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { RunUnit, Store } from '../../ports/store.ts';
@@ -81,6 +82,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
       },
     },
     models: NO_MODELS,
+    tools: NO_TOOLS,
     clock: { now: Date.now },
     random: randomBytes,
     limits: DEFAULT_LIMITS,
@@ -100,6 +102,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     egress: options.egress ?? HELLO,
     secrets: ports.secrets,
     models: ports.models,
+    tools: ports.tools,
     memory: ports.memory,
     artifacts: ports.artifacts,
     emit: (chunk) => chunks.push(ports.hideChunk(chunk)),

@@ -12,6 +12,7 @@ import type {
 } from '../../model/node-type.ts';
 import type { EffectPorts } from '../../ports/effect-ports.ts';
 import type { Models } from '../../ports/models.ts';
+import type { Tools } from '../../ports/tools.ts';
 import type { StopSource } from './stop-source.ts';
 import type { EffectTask } from './performer.ts';
 
@@ -63,6 +64,10 @@ export class PerformedEffect implements EffectContext {
 
   get models(): Models {
     return this.#parts.ports.models;
+  }
+
+  get tools(): Tools {
+    return this.#parts.ports.tools;
   }
 
   get memory(): Memory {

@@ -19,6 +19,7 @@ import type { HostLimits } from '../../host/limits.ts';
 import { type MemoryDependencies, openMemory } from './memory.ts';
 import { createSecretMask, type SecretMask } from '../secrets/mask.ts';
 import type { Models } from '../../ports/models.ts';
+import type { Tools } from '../../ports/tools.ts';
 import type { Resolution, SecretResolver } from '../../ports/secrets.ts';
 import { SECRET_ID } from '../secrets/resolver.ts';
 
@@ -27,6 +28,7 @@ export interface EffectPortDependencies {
   readonly committer: Pick<Committer, 'submit'>;
   readonly resolver: SecretResolver;
   readonly models: Models;
+  readonly tools: Tools;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: RandomBytes;
   readonly limits: Pick<HostLimits, 'maxArtifactBytes' | 'maxMemoryEntryBytes'>;
@@ -37,10 +39,11 @@ export interface EffectPortDependencies {
  * hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
  */
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
-  const { store, clock, random, resolver, models, limits } = dependencies;
+  const { store, clock, random, resolver, models, tools, limits } = dependencies;
   const sources: PortSources = {
     resolver,
     models,
+    tools,
     write: createWrite(dependencies),
     memory: { store, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
     artifacts: { store, clock, random, maxBytes: limits.maxArtifactBytes },
@@ -51,6 +54,7 @@ export function createOpenEffectPorts(dependencies: EffectPortDependencies): Ope
 interface PortSources {
   readonly resolver: SecretResolver;
   readonly models: Models;
+  readonly tools: Tools;
   readonly write: Write;
   readonly memory: Omit<MemoryDependencies, 'write'>;
   readonly artifacts: Omit<ArtifactDependencies, 'write'>;
@@ -85,6 +89,10 @@ class PortsOnDemand implements EffectPorts {
 
   get models(): Models {
     return this.#sources.models;
+  }
+
+  get tools(): Tools {
+    return this.#sources.tools;
   }
 
   get memory(): Memory {

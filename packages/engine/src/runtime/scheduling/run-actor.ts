@@ -143,6 +143,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     read,
     drain() {
       inputs.isDraining = true;
+      run.isLeaving = true;
       for (const [key, handle] of effects) if (handle.withdraw?.() === true) effects.delete(key);
       work();
     },
