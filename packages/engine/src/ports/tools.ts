@@ -21,7 +21,10 @@ export const NO_TOOLS: Tools = {
 };
 
 /** What a call may use of the effect that makes it. */
-export type ToolContext = Pick<EffectContext, 'signal' | 'invocationId' | 'egress' | 'secrets' | 'holdsClaim'>;
+export type ToolContext = Pick<
+  EffectContext,
+  'signal' | 'invocationId' | 'egress' | 'secrets' | 'holdsClaim'
+>;
 
 export interface Tool {
   readonly name: string;
