@@ -8,8 +8,10 @@ import { SILENT } from '../../ports/log.ts';
 import { NO_MODELS } from '../../ports/models.ts';
 import { createPerformer, type EffectHandle, type Performer } from './performer.ts';
 import { createEffects, type Effects, until } from '../testing/test-host.ts';
+import { NO_STREAMS } from '../testing/no-streams.ts';
 
 const egress: Egress = {
+  ...NO_STREAMS,
   fetch: async () => {
     throw new Error('no test goes out');
   },
