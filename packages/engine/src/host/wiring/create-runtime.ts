@@ -201,6 +201,7 @@ function createOutward(
     ...common,
     resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
     models: settings.models,
+    operator: settings.defaultTenant,
   });
   const workers = createWorkers({ ...common, ...runs, types: runs.nodeTypes, openPorts });
   const performer = createPerformer({

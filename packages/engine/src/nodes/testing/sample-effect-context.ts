@@ -83,6 +83,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
       },
     },
     models: NO_MODELS,
+    operator: 'default',
     clock: { now: Date.now },
     random: randomBytes,
     limits: DEFAULT_LIMITS,
