@@ -64,7 +64,22 @@ export type {
   TimerNodeType,
 } from './model/node-type.ts';
 export { BUILTIN_NODE_TYPES } from './nodes/index.ts';
-export type { ModelContext, ModelProvider, ModelReply, ModelRequest, Models } from './ports/models.ts';
+export { closingMeta, POLICY_MODES } from './ports/models.ts';
+export type {
+  FinishReason,
+  ModelChoice,
+  ModelContext,
+  ModelMessage,
+  ModelPolicy,
+  ModelProvider,
+  ModelReply,
+  ModelRequest,
+  Models,
+  ModelToolCall,
+  OfferedModels,
+  OfferedProvider,
+} from './ports/models.ts';
+export { parseRetryAfter } from './nodes/http/http-failures.ts';
 export type { Tool, ToolCall, ToolContext, ToolResult, Tools } from './ports/tools.ts';
 export { renderNodeReference } from './nodes/reference.ts';
 export { renderTypedNodes } from './nodes/typed-nodes.ts';
@@ -78,6 +93,7 @@ export type { Clock } from './ports/clock.ts';
 export { commandOutcome } from './runtime/commands/commands.ts';
 export { createEgress } from './runtime/egress/egress.ts';
 export type { EgressOptions } from './runtime/egress/egress.ts';
+export { EgressError } from './runtime/egress/egress-error.ts';
 export type { RandomBytes } from './runtime/runs/ids.ts';
 export { recordFromText } from './core/json/lazy-inputs.ts';
 export { createFairQueue } from './runtime/fairness/fair-queue.ts';

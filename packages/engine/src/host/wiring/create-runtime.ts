@@ -202,6 +202,7 @@ function createOutward(
     resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
     models: settings.models,
     tools: settings.tools,
+    operator: settings.defaultTenant,
   });
   const workers = createWorkers({ ...common, ...runs, types: runs.nodeTypes, openPorts });
   const performer = createPerformer({

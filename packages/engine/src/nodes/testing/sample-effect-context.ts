@@ -85,6 +85,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     },
     models: NO_MODELS,
     tools: NO_TOOLS,
+    operator: 'default',
     clock: { now: Date.now },
     random: randomBytes,
     limits: DEFAULT_LIMITS,

@@ -29,6 +29,8 @@ export interface EffectPortDependencies {
   readonly resolver: SecretResolver;
   readonly models: Models;
   readonly tools: Tools;
+  /** The tenant whose secrets are the operator's. */
+  readonly operator: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: RandomBytes;
   readonly limits: Pick<HostLimits, 'maxArtifactBytes' | 'maxMemoryEntryBytes'>;
@@ -39,11 +41,12 @@ export interface EffectPortDependencies {
  * hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
  */
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
-  const { store, clock, random, resolver, models, tools, limits } = dependencies;
+  const { store, clock, random, resolver, models, tools, operator, limits } = dependencies;
   const sources: PortSources = {
     resolver,
     models,
     tools,
+    operator,
     write: createWrite(dependencies),
     memory: { store, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
     artifacts: { store, clock, random, maxBytes: limits.maxArtifactBytes },
@@ -55,6 +58,7 @@ interface PortSources {
   readonly resolver: SecretResolver;
   readonly models: Models;
   readonly tools: Tools;
+  readonly operator: string;
   readonly write: Write;
   readonly memory: Omit<MemoryDependencies, 'write'>;
   readonly artifacts: Omit<ArtifactDependencies, 'write'>;
@@ -65,6 +69,11 @@ class PortsOnDemand implements EffectPorts {
   readonly #sources: PortSources;
   readonly #place: EffectPlace;
   readonly #write = (unit: NewUnit): Promise<WriteAnswer> => this.#sources.write(unit, this.#place);
+  readonly #onResolved = (secretId: string, value: string): void => {
+    this.#resolved.push([secretId, value]);
+    this.#openMask().add(secretId, value);
+    this.#keptMask?.add(secretId, value);
+  };
   #mask: SecretMask | undefined;
   /** With what the run must not show, beside the secrets. */
   #keptMask: SecretMask | undefined;
@@ -80,15 +89,17 @@ class PortsOnDemand implements EffectPorts {
   }
 
   get secrets(): Secrets {
-    return (this.#secrets ??= openSecrets(this.#sources.resolver, this.#place, (secretId, value) => {
-      this.#resolved.push([secretId, value]);
-      this.#openMask().add(secretId, value);
-      this.#keptMask?.add(secretId, value);
-    }));
+    return (this.#secrets ??= openSecrets(this.#sources.resolver, this.#place, this.#onResolved));
   }
 
   get models(): Models {
-    return this.#sources.models;
+    const { models, resolver, operator } = this.#sources;
+    const operatorSecrets = openSecrets(
+      resolver,
+      { tenant: operator, principal: undefined },
+      this.#onResolved,
+    );
+    return { providerFor: (choice) => models.providerFor({ ...choice, operatorSecrets }) };
   }
 
   get tools(): Tools {
@@ -144,7 +155,7 @@ class PortsOnDemand implements EffectPorts {
 
 function openSecrets(
   resolver: SecretResolver,
-  place: EffectPlace,
+  place: Pick<EffectPlace, 'tenant' | 'principal'>,
   onResolved: (secretId: string, value: string) => void,
 ): Secrets {
   const { tenant, principal } = place;
