@@ -80,7 +80,7 @@ export type {
   OfferedProvider,
 } from './ports/models.ts';
 export { parseRetryAfter } from './nodes/http/http-failures.ts';
-export type { Tool, ToolCall, ToolContext, ToolResult, Tools } from './ports/tools.ts';
+export type { Tool, ToolCall, ToolContext, ToolResult, Tools, ToolServerStatus } from './ports/tools.ts';
 export { renderNodeReference } from './nodes/reference.ts';
 export { renderTypedNodes } from './nodes/typed-nodes.ts';
 export { AuditAnchorError } from './runtime/audit/audit-anchor.ts';
@@ -102,6 +102,8 @@ export type { Gate } from './runtime/fairness/gate.ts';
 export { jsonText, nextTurn, runCooperatively } from './runtime/fairness/run-cooperatively.ts';
 export { createLoads, isOverShare } from './runtime/fairness/loads.ts';
 export { StopSource } from './runtime/effects/stop-source.ts';
+export { createSecretMask } from './runtime/secrets/mask.ts';
+export type { SecretMask } from './runtime/secrets/mask.ts';
 export { ensureFirstKey } from './runtime/auth/first-key.ts';
 export type { FirstKey } from './runtime/auth/first-key.ts';
 export { LIVE_PREFIX, newKey, TEST_PREFIX } from './runtime/auth/keys.ts';

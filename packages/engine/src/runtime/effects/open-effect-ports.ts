@@ -19,7 +19,7 @@ import type { HostLimits } from '../../host/limits.ts';
 import { type MemoryDependencies, openMemory } from './memory.ts';
 import { createSecretMask, type SecretMask } from '../secrets/mask.ts';
 import type { Models } from '../../ports/models.ts';
-import type { Tools } from '../../ports/tools.ts';
+import type { ToolContext, Tools } from '../../ports/tools.ts';
 import type { Resolution, SecretResolver } from '../../ports/secrets.ts';
 import { SECRET_ID } from '../secrets/resolver.ts';
 
@@ -93,17 +93,19 @@ class PortsOnDemand implements EffectPorts {
   }
 
   get models(): Models {
-    const { models, resolver, operator } = this.#sources;
-    const operatorSecrets = openSecrets(
-      resolver,
-      { tenant: operator, principal: undefined },
-      this.#onResolved,
-    );
+    const { models } = this.#sources;
+    const operatorSecrets = this.#openOperatorSecrets();
     return { providerFor: (choice) => models.providerFor({ ...choice, operatorSecrets }) };
   }
 
   get tools(): Tools {
-    return this.#sources.tools;
+    const { tools } = this.#sources;
+    const operatorSecrets = this.#openOperatorSecrets();
+    return {
+      servers: tools.servers,
+      list: (server, context) => tools.list(server, withSecrets(context, operatorSecrets)),
+      call: (call, context) => tools.call(call, withSecrets(context, operatorSecrets)),
+    };
   }
 
   get memory(): Memory {
@@ -135,6 +137,11 @@ class PortsOnDemand implements EffectPorts {
     return { chunk: shown, isLast, ...(meta !== undefined && { meta: mask.json(meta) }) };
   }
 
+  #openOperatorSecrets(): Secrets {
+    const { resolver, operator } = this.#sources;
+    return openSecrets(resolver, { tenant: operator, principal: undefined }, this.#onResolved);
+  }
+
   get #masks(): (sensitive: false | undefined) => SecretMask {
     return (sensitive) => (sensitive === false ? this.#openMask() : this.#openKeptMask());
   }
@@ -153,7 +160,19 @@ class PortsOnDemand implements EffectPorts {
   }
 }
 
-function openSecrets(
+/** Field by field: a context makes its parts when they are read, so that a spread of it would lack them. */
+function withSecrets(context: ToolContext, operatorSecrets: Secrets): ToolContext {
+  return {
+    signal: context.signal,
+    invocationId: context.invocationId,
+    egress: context.egress,
+    secrets: context.secrets,
+    holdsClaim: () => context.holdsClaim(),
+    operatorSecrets,
+  };
+}
+
+export function openSecrets(
   resolver: SecretResolver,
   place: Pick<EffectPlace, 'tenant' | 'principal'>,
   onResolved: (secretId: string, value: string) => void,
