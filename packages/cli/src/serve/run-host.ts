@@ -42,6 +42,7 @@ import { nameOf } from './settings/settings-table.ts';
 import { shownUrl } from './store/postgres-url.ts';
 import type { ServeSettings } from './settings/settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
+import { readModels } from './models.ts';
 import { type HostNodes, startHostNodes } from './nodes/host-nodes.ts';
 import type { ServedNode } from './nodes/process-messages.ts';
 import { startFailure } from './start-failure.ts';
@@ -86,6 +87,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
   const { clock, maxPageCount, retryScaleForTests } = testOnly(io.env, settings.conformance);
   const conformance = await conformanceFor(settings.conformance);
+  const served = await readModels(settings.blocks.models);
   const acceptLoss = settings.acceptDataLoss
     ? (loss: StoreLoss) => acceptanceOf(loss, folder, log)
     : undefined;
@@ -107,6 +109,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     conformance,
     auditRuns: settings.auditRuns,
     egressAllow: settings.allowEgress,
+    ...(served === undefined ? {} : { models: served.models }),
     ownUrl: () => ownUrl,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
@@ -124,6 +127,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     // Before the engine continues the runs it finds, so that none of their events is missed.
     telemetry = await startTelemetry(host, settings, log);
     await startEngine(host, place, settings);
+    await served?.checkKeys(host, operator(settings.conformance));
     const keyFrom = await provideFirstKey({
       store,
       folder,

@@ -1,4 +1,4 @@
-import { APICallError } from '@ai-sdk/provider';
+import { APICallError, InvalidResponseDataError } from '@ai-sdk/provider';
 import { EgressError, NodeFailure, parseRetryAfter } from '@weft/engine';
 
 const MOST_SHOWN = 200;
@@ -26,6 +26,10 @@ export function modelFailure(error: unknown, call: FailedCall): NodeFailure {
   }
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof EgressError) return fromEgress(cause, call);
+  // Of an answer that ended too early there is nothing to show.
+  if (InvalidResponseDataError.isInstance(error) && error.data === undefined) {
+    return failure('provider_unavailable', call, 'broke off.', 'stream_broken', true);
+  }
   return new NodeFailure(
     'provider_protocol_error',
     `The answer of "${provider}" is not in the form of its kind.`,

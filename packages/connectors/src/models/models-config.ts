@@ -29,12 +29,9 @@ export interface ModelName {
 
 /** A field of the block that cannot be used. */
 export class ModelsConfigError extends Error {
-  readonly field: string;
-
   constructor(field: string, problem: string) {
     super(`${field} ${problem}`);
     this.name = 'ModelsConfigError';
-    this.field = field;
   }
 }
 
@@ -92,7 +89,7 @@ interface GivenProvider {
 export function readModelsConfig(value: Json): ModelsConfig {
   const [problem] = check(value);
   if (problem !== undefined) {
-    throw new ModelsConfigError(`models${problem.path.replaceAll('/', '.')}`, `${problem.message}.`);
+    throw new ModelsConfigError(`models${problem.path.replaceAll('/', '.')}:`, `${problem.message}.`);
   }
   const given = value as unknown as GivenModels;
   const providers = new Map(

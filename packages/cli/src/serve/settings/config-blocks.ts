@@ -1,0 +1,6 @@
+/** Members of the config file that hold an object. The package that one configures reads it, and is loaded only where it stands. */
+export const CONFIG_BLOCKS = {
+  models: 'Language models that nodes may ask; see [the guide](../guide/models.md)',
+} as const;
+
+export type ConfigBlock = keyof typeof CONFIG_BLOCKS;
