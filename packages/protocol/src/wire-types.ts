@@ -1752,6 +1752,47 @@ export type EventPayloads = {
     nodeId: string;
     channel: string;
   };
+  /** One step of a node begins, such as a turn of an agent; steps that run side by side have the same round. */
+  'weft.step.started': {
+    nodeId: string;
+    step: string;
+    round: number;
+    attempt: number;
+    request?: JsonObject;
+    onUnknownOutcome?: 'repeat' | 'fail';
+  };
+  /** A step of a node ended well. */
+  'weft.step.completed': {
+    nodeId: string;
+    step: string;
+    result: JsonObject;
+  };
+  /** A step of a node failed for good; the node decides what that means. */
+  'weft.step.failed': {
+    nodeId: string;
+    step: string;
+    error: {
+      code: string;
+      message: string;
+      details?: JsonObject;
+      retryable?: boolean;
+    };
+    attempts: number;
+  };
+  /** An attempt of a step failed or was cut short, and another follows after a delay. */
+  'weft.step.retried': {
+    nodeId: string;
+    step: string;
+    attempt: number;
+    delayMs: number;
+    lastError?: {
+      code: string;
+      message: string;
+      details?: JsonObject;
+      retryable?: boolean;
+    };
+    reason?: string;
+  };
   /** A trigger starts its node; the nodes that run again with it are listed. */
   'weft.trigger.fired': {
     nodeId: string;

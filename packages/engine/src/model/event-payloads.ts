@@ -86,9 +86,13 @@ export interface EventPayloads {
       triggers: Record<string, number>;
     }
   >;
+  'weft.step.started': Documented<'weft.step.started', OfNode>;
+  'weft.step.completed': Documented<'weft.step.completed', OfNode>;
+  'weft.step.failed': Documented<'weft.step.failed', OfNode>;
+  'weft.step.retried': Documented<'weft.step.retried', OfNode>;
   'weft.channel.sent': Documented<'weft.channel.sent'>;
   'weft.trigger.fired': Documented<'weft.trigger.fired'>;
-  'output.chunk': Documented<'output.chunk', unknown, { iteration: number[] }>;
+  'output.chunk': Documented<'output.chunk', unknown, { iteration: number[]; step: string }>;
   'log.appended': Documented<'log.appended', unknown, { refused: ChannelCommand }>;
   'version.pinned': Documented<'version.pinned'>;
   'cap.breached': Documented<'cap.breached'>;
@@ -135,6 +139,8 @@ type Asking = {
   kind: InterruptKind;
   key: string;
   childStatus?: undefined;
+  /** Of a node that works in steps: under which name it gets the answer. */
+  step?: string;
   agentId?: Json;
   threshold?: Json;
   observed?: Json;

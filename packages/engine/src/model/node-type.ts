@@ -22,6 +22,8 @@ import type { Tools } from '../ports/tools.ts';
  *   again under the same invocation id after a crash.
  * - `loop`: runs a body of other nodes; the core iterates.
  * - `interrupt`: asks somebody outside and waits for the answer; the core keeps the question and evaluates the answer.
+ * - `steps`: performs several effects, one after the other and side by side, each with its own durable outcome, and may ask in
+ *   between; it says what comes next from what is on record, and the core does the rest.
  * - `children`: runs other workflows as child runs, one after the other; the core creates, follows and stops them.
  */
 export type NodeType =
@@ -30,6 +32,7 @@ export type NodeType =
   | EffectNodeType
   | LoopNodeType
   | InterruptNodeType
+  | StepsNodeType
   | ChildrenNodeType;
 
 interface NodeTypeBase {
@@ -134,6 +137,8 @@ export interface NodeInput {
   readonly decision?: JsonObject | undefined;
   /** The scope CEL expressions of this node see. */
   readonly scope: ExpressionScope;
+  /** The same, with these outputs as those of the node. */
+  scopeWith(outputs: JsonObject): ExpressionScope;
   /** What they may cost, together with everything else that is evaluated for this decision. */
   readonly budget: WorkBudget;
   /** The version of a change this run is pinned to (first call pins `max`). */
@@ -319,6 +324,59 @@ export interface EffectInput {
   readonly configurable: JsonObject;
   /** Id of a secret, for types that take one. */
   readonly credentialsRef?: string | undefined;
+}
+
+export interface StepsNodeType extends NodeTypeBase {
+  readonly kind: 'steps';
+  /** Per attempt of a step, where the node's `settings.timeoutMs` says nothing. */
+  readonly defaultTimeoutMs?: number;
+  /**
+   * What comes after the steps on record, none of which is open: more steps, a question, a failure or the result. Pure. A step that
+   * is on record already is not begun again. Throws NodeFailure to fail the node.
+   */
+  next(input: NodeInput, history: readonly StepRecord[]): StepMove;
+  /** Performs one step. May be called again under the same invocation id, as `perform` of an effect may. */
+  perform(input: StepInput, context: EffectContext): Promise<JsonObject>;
+}
+
+export type StepMove =
+  | { readonly steps: readonly StepRequest[]; readonly events?: readonly NodeEvent[] }
+  /** The answer comes back as the result of the step with this id, whether it accepts or rejects. */
+  | { readonly ask: Question; readonly step: string; readonly events?: readonly NodeEvent[] }
+  | { readonly failure: NodeFailure; readonly events?: readonly NodeEvent[] }
+  | Omit<NodeResult, 'ask' | 'again'>;
+
+export interface StepRequest {
+  /** Unique in the execution of the node, and a name: it is part of the step's invocation id. */
+  readonly id: string;
+  /** What is to be done, as far as config and history do not say it; it is recorded, and shown. */
+  readonly request: JsonObject;
+  /** After a crash that leaves open whether it happened; absent: as the node's settings say. */
+  readonly onUnknownOutcome?: 'repeat' | 'fail';
+}
+
+/** A step that has ended, or an answer. */
+export interface StepRecord {
+  readonly id: string;
+  /** Steps that were decided on together have the same number; numbers grow. */
+  readonly round: number;
+  readonly request: JsonObject;
+  /** Present where it ended well. */
+  readonly result?: JsonObject | undefined;
+  readonly error?:
+    | { readonly code: string; readonly message: string; readonly details?: JsonObject }
+    | undefined;
+}
+
+export interface StepInput extends EffectInput {
+  readonly step: PerformedStep;
+}
+
+export interface PerformedStep {
+  readonly id: string;
+  readonly request: JsonObject;
+  /** All that had ended when the step began. */
+  readonly history: readonly StepRecord[];
 }
 
 export interface LoopNodeType extends NodeTypeBase {

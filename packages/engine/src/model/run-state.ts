@@ -83,8 +83,30 @@ export interface NodeState {
   sensitiveChildInputs?: Sensitivity | undefined;
   /** Pieces of streamed text of this attempt on record. */
   chunks?: number | undefined;
+  /** Of a node that works in steps: those begun so far, oldest first, until the node settles. */
+  steps?: StepState[] | undefined;
   /** What a dispatch carries out; taken up when it starts, so that nobody else does. */
   decision?: Decision | undefined;
+}
+
+/** One effect among those that a node performs, or the answer to a question that it asked on the way. */
+export interface StepState {
+  readonly id: string;
+  /** Steps that were decided on together have the same number. */
+  readonly round: number;
+  readonly request: JsonObject;
+  readonly onUnknownOutcome: 'repeat' | 'fail';
+  status: 'running' | 'backoff' | 'completed' | 'failed';
+  /** Zero-based; grows with every retry. */
+  attempt: number;
+  /** Failed attempts so far; an attempt cut short by a pause is none. */
+  failures: number;
+  /** When the retry is due. */
+  dueAt?: number | undefined;
+  /** Pieces of streamed text of this attempt on record. */
+  chunks?: number | undefined;
+  result?: JsonObject | undefined;
+  error?: NodeError | undefined;
 }
 
 /** Why the condition of an edge could not be evaluated: a sentence, or with a code that it costs too much. */
@@ -140,6 +162,8 @@ export interface InterruptState {
   requestedAt: number;
   /** The newest vote of each voter, in order of first vote. */
   votes: Vote[];
+  /** Of a node that works in steps: under which name it gets the answer. */
+  step?: string;
   /** Conversations: turns so far, the opening one not counted. */
   turns?: number;
   /** Set once answered, timed out or withdrawn. */
@@ -317,6 +341,30 @@ export function askingNode({ suspended, nodes }: RunState): string | undefined {
 
 export function isTerminalStatus(status: string): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
+
+/** What is performed: the effect of a node, or one step of it. */
+export type EffectKey = string;
+
+/** No id of a node holds one. */
+const STEP_MARK = '\t';
+
+export function effectKey(key: NodeKey, step: string): EffectKey {
+  return key + STEP_MARK + step;
+}
+
+export function effectOwner(key: EffectKey): { readonly key: NodeKey; readonly step: string | undefined } {
+  const at = key.indexOf(STEP_MARK);
+  return at === -1 ? { key, step: undefined } : { key: key.slice(0, at), step: key.slice(at + 1) };
+}
+
+/** When something is due to happen to the node: the end of its delay or wait, or the retry of one of its steps. */
+export function dueTime({ dueAt, steps }: NodeState): number | undefined {
+  if (steps === undefined) return dueAt;
+  let earliest = dueAt;
+  for (const step of steps)
+    if (step.dueAt !== undefined && (earliest === undefined || step.dueAt < earliest)) earliest = step.dueAt;
+  return earliest;
 }
 
 export function nodeKey(nodeId: string, iteration: readonly number[]): NodeKey {

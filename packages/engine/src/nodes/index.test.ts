@@ -74,6 +74,10 @@ const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | 
   'core.parallel': { inputs: { input: 1 }, gives: { output: 1 } },
   'core.setVariable': { config: { name: 'n', value: 1 }, gives: { output: 1 } },
   'core.start': { inputs: { a: 1 }, gives: { a: 1, output: { a: 1 } } },
+  'weft.ai.agent': {
+    config: { instructions: 'Be brief.', prompt: 'Which files are there?', tools: ['mcp:files/*'] },
+    gives: { steps: ['tools'] },
+  },
   'weft.memory.list': { config: { memoryRef: 'notes', limit: 5, tag: 't' }, gives: { count: 0, output: [] } },
   'weft.memory.write': {
     config: { memoryRef: 'notes', content: 'x', tags: ['t'], ttlMs: 1000 },
@@ -92,6 +96,10 @@ async function perform(type: NodeType, sample: Sample): Promise<JsonObject | str
       case 'effect': {
         const result: NodeResult = await type.perform(input, sampleEffect().context);
         return result.outputs;
+      }
+      case 'steps': {
+        const next = type.next(input, []);
+        return 'steps' in next ? { steps: next.steps.map(({ id }) => id) } : null;
       }
       case 'loop':
         return null; // the core iterates

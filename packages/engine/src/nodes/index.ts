@@ -1,5 +1,6 @@
 import type { NodeType } from '../model/node-type.ts';
 import { approvalGateNode } from './people/approval-gate.ts';
+import { agentNode } from './agents/agent.ts';
 import { callPromptNode } from './agents/call-prompt.ts';
 import { channelReadNode } from './data/channel-read.ts';
 import { channelWriteNode } from './data/channel-write.ts';
@@ -49,6 +50,7 @@ export const BUILTIN_NODE_TYPES: readonly NodeType[] = [
   setVariableNode,
   startNode,
   subWorkflowNode,
+  agentNode,
   channelReadNode,
   memoryListNode,
   memoryWriteNode,

@@ -404,6 +404,48 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
     config: { channelName: 'A channel that the workflow declares.' },
     example: { config: { channelName: 'lengths' } },
   },
+  'weft.ai.agent': {
+    inputs: {
+      prompt: 'what to do, before `config.prompt`',
+      input: 'data that belongs to it; told to the model as data, not as instructions',
+    },
+    outputs: {
+      output: 'the answer: text, or JSON where `config.outputSchema` asks for it',
+      text: 'the answer as text',
+      turns: 'how often the model was asked',
+      model: 'the model that answered last',
+      finishReason: 'why it stopped',
+      usage: 'tokens of all turns, as the provider counts them',
+    },
+    config: {
+      model: 'The model; `configurable.model` of the run goes before it, so that a fork can take another.',
+      instructions: 'The system prompt. It comes from the definition alone.',
+      prompt: 'What to do.',
+      tools: 'Tools that the model may call: `mcp:SERVER/TOOL`, with `*` for any characters; default: none.',
+      maxTurns: 'Most turns of the model; 1 to 100, default 10. Without an answer by then the node fails.',
+      stopWhen:
+        'CEL, asked after the calls of a turn: true ends the agent. It sees `outputs.turns`, `outputs.text`, `outputs.toolCalls` and `outputs.results`.',
+      outputSchema:
+        'JSON Schema of the answer. An answer that does not satisfy it is asked for again, within `maxTurns`.',
+      requireApproval: 'Tools of which each call waits for a person; patterns as in `tools`.',
+      allowWithoutApproval:
+        'Destructive tools that may be called without one; patterns as in `tools`. Default: none.',
+    },
+    limits: [
+      'Offered tools: 128, their definitions 128 KiB together.',
+      'Calls in one turn: 32, four of them at a time; arguments 64 KiB, an answer 128 KiB.',
+      'What is sent to the model: 2 Mi characters.',
+      'Each turn and each call: 5 minutes, unless `settings.timeoutMs` says otherwise.',
+    ],
+    example: {
+      config: {
+        instructions: 'You answer questions about the files of a project.',
+        prompt: 'Which of the files are about licences?',
+        tools: ['mcp:files/read_*', 'mcp:files/list_*'],
+        maxTurns: 8,
+      },
+    },
+  },
   'weft.memory.list': {
     inputs: { memoryRef: 'the memory, before the config' },
     outputs: { output: 'the entries: `id`, `content`, `tags`, `createdAt`, `expiresAt`', count: 'how many' },

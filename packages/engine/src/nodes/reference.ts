@@ -31,7 +31,7 @@ function section(type: NodeType): string[] {
   if (docs === undefined) throw new Error(`${type.typeId} is not documented in nodes/node-docs.ts.`);
   const notes = [
     ...(type.branches === undefined ? [] : [`Of the output ports ${code(type.branches)} one is produced.`]),
-    ...(type.kind !== 'effect' || type.defaultTimeoutMs === undefined
+    ...((type.kind !== 'effect' && type.kind !== 'steps') || type.defaultTimeoutMs === undefined
       ? []
       : [
           `An attempt may take ${type.defaultTimeoutMs / 1000} s, unless the node's \`settings.timeoutMs\` says otherwise (0 = no limit).`,

@@ -476,6 +476,40 @@ export interface BuiltinNodeTypes {
       childError: Json;
     };
   };
+  /** Lets a language model call tools, turn by turn, until it has an answer. */
+  'weft.ai.agent': {
+    config: {
+      model?: string;
+      instructions: string;
+      prompt: string;
+      tools?: Array<string>;
+      maxTurns?: number;
+      stopWhen?: string;
+      outputSchema?: JsonObject;
+      requireApproval?: Array<string>;
+      allowWithoutApproval?: Array<string>;
+    };
+    inputs: {
+      /** what to do, before `config.prompt` */
+      prompt?: Json;
+      /** data that belongs to it; told to the model as data, not as instructions */
+      input?: Json;
+    };
+    outputs: {
+      /** the answer: text, or JSON where `config.outputSchema` asks for it */
+      output: Json;
+      /** the answer as text */
+      text: Json;
+      /** how often the model was asked */
+      turns: Json;
+      /** the model that answered last */
+      model: Json;
+      /** why it stopped */
+      finishReason: Json;
+      /** tokens of all turns, as the provider counts them */
+      usage: Json;
+    };
+  };
   /** Outputs what a channel holds by now, if the channel lets this node read it. */
   'weft.channel.read': {
     config: {

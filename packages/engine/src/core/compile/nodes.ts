@@ -308,7 +308,7 @@ function prepare(
 }
 
 function nodeSettings(node: WorkflowNode, definition: WorkflowDefinition, type: NodeType): NodeSettings {
-  const byDefault = type.kind === 'effect' ? type.defaultTimeoutMs : undefined;
+  const byDefault = type.kind === 'effect' || type.kind === 'steps' ? type.defaultTimeoutMs : undefined;
   const { timeoutMs = byDefault ?? 0, onUnknownOutcome = 'repeat', retry = {} } = node.settings ?? {};
   return {
     timeoutMs,

@@ -292,6 +292,7 @@ const EXPECTED_FEATURES = [
   'core.conditional',
   'core.setVariable',
   'test.effect',
+  'test.steps',
   'rule all_success',
   'rule any_success',
   'rule all_complete',

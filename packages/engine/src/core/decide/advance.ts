@@ -8,6 +8,7 @@ import { childCreated, childRequest } from '../children/children.ts';
 import { openFrontier, type Task } from './frontier.ts';
 import type { LiveRun, Batch } from './live-run.ts';
 import { timeOutInterrupt } from '../interrupts/interrupts.ts';
+import { continueSteps, isStepping, recoverStep, retryStep, takeStepOutcome } from '../steps/steps.ts';
 import { endIteration } from '../loops/loop.ts';
 import { toNodeError } from './node-error.ts';
 import { resolveInputs } from './node-inputs.ts';
@@ -15,7 +16,7 @@ import { recordChunks } from './output-chunks.ts';
 import { finishNode, recordEvents } from './node-finish.ts';
 import { failAttempt, failNode, skipNode } from './node-settle.ts';
 import { causeText } from '../fold/overlay.ts';
-import { isCutOff, restartNode } from './fork-cut.ts';
+import { askAgain, isCutOff, restartNode } from './fork-cut.ts';
 import { finishTimer, startNode } from './node-start.ts';
 import type { NodePlan, Plan } from '../compile/plan.ts';
 import { isEmpty, OpenBatch } from './recorder.ts';
@@ -25,11 +26,16 @@ import { checkDuration, durationDeadline, endRun } from './run-end.ts';
 import {
   askingNode,
   type CreationRecord,
+  dueTime,
+  effectKey,
+  effectOwner,
+  type EffectKey,
   isLiveStatus,
   isTerminalStatus,
   isWaitingStatus,
   type NodeKey,
   nodeKey,
+  type NodeState,
   type RunState,
 } from '../../model/run-state.ts';
 import { maskingOf } from '../redaction/redaction.ts';
@@ -58,7 +64,7 @@ export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budg
   const statusBefore = run.state.status;
   const commandResult = accept(batch, input);
   batch.serve(ownCause);
-  const more = isHeldBack ? run.frontier.size > 0 : goOn(batch, budget, timersWait);
+  const more = isHeldBack ? hasWork(run) : goOn(batch, budget, timersWait);
   const toParent = signalToParent(run, statusBefore);
   if (toParent !== undefined) batch.notify(toParent);
   run.budget.renew(); // and nothing that was made for the last decision is kept while the run waits
@@ -78,17 +84,20 @@ export function openRun(
   state: RunState,
   capabilities: ReadonlySet<string> = NO_CAPABILITIES,
 ): LiveRun {
-  const inFlight = new Set<NodeKey>();
+  const inFlight = new Set<EffectKey>();
+  const stepping = new Set<NodeKey>();
   const timers = new Set<NodeKey>();
   const spawning = new Set<NodeKey>();
   let stateBytes = isEmpty(record.inputs) ? 2 : JSON.stringify(record.inputs).length;
   for (const [key, node] of state.nodes) {
-    if (node.dueAt !== undefined) timers.add(key);
-    else if (node.status === 'running' && plan.nodes.get(node.nodeId)?.type.kind === 'effect')
-      inFlight.add(key);
+    const kind = plan.nodes.get(node.nodeId)?.type.kind;
+    if (dueTime(node) !== undefined) timers.add(key);
+    else if (node.status === 'running' && kind === 'effect') inFlight.add(key);
     else if (node.status === 'running' && node.child !== undefined && node.child.isKnown !== true)
       spawning.add(key);
-    if (node.outputs !== undefined) stateBytes += JSON.stringify(node.outputs).length;
+    if (kind === 'steps' && isStepping(node)) stepping.add(key);
+    for (const step of runningSteps(node)) inFlight.add(effectKey(key, step));
+    stateBytes += sizeOf(node);
   }
   const { redactor, known } = runRedaction({ plan, record, state });
   return {
@@ -98,6 +107,7 @@ export function openRun(
     capabilities,
     frontier: openFrontier(plan, state),
     inFlight,
+    stepping,
     spawning,
     timers,
     draining: false,
@@ -110,6 +120,17 @@ export function openRun(
   };
 }
 
+function runningSteps({ steps = [] }: NodeState): string[] {
+  return steps.filter(({ status }) => status === 'running').map(({ id }) => id);
+}
+
+/** As JSON, roughly. */
+function sizeOf({ outputs, steps = [] }: NodeState): number {
+  let size = outputs === undefined ? 0 : JSON.stringify(outputs).length;
+  for (const { result } of steps) if (result !== undefined) size += JSON.stringify(result).length;
+  return size;
+}
+
 /**
  * When somebody must look at the run if nobody holds it: 0 = at once, a time = a timer, null = only a command moves it.
  * While effects are in flight the answer is 0, because a new holder would have to perform them again.
@@ -118,7 +139,7 @@ export function nextWake(run: LiveRun): number | null {
   const { status } = run.state;
   if (status === 'pending') return 0;
   if (!isLiveStatus(status)) return null;
-  if (run.inFlight.size > 0 || run.spawning.size > 0 || run.frontier.size > 0) return 0;
+  if (run.inFlight.size > 0 || run.spawning.size > 0 || hasWork(run)) return 0;
   return nextTimer(run) ?? null;
 }
 
@@ -129,7 +150,8 @@ export function nextTimer(run: LiveRun): number | undefined {
   const trigger = run.state.dueTriggers.size > 0 ? nextTrigger(run) : undefined;
   if (trigger !== undefined && (earliest === undefined || trigger < earliest)) earliest = trigger;
   for (const key of run.timers) {
-    const dueAt = run.state.nodes.get(key)?.dueAt;
+    const known = run.state.nodes.get(key);
+    const dueAt = known && dueTime(known);
     if (dueAt !== undefined && (earliest === undefined || dueAt < earliest)) earliest = dueAt;
   }
   return earliest;
@@ -206,6 +228,10 @@ function recover(batch: Batch): void {
   }
   if (!isLiveStatus(run.state.status)) return;
   for (const key of [...run.inFlight].sort()) {
+    if (effectOwner(key).step !== undefined) {
+      recoverStep(batch, key);
+      continue;
+    }
     const known = run.state.nodes.get(key);
     const node = known && run.plan.nodes.get(known.nodeId);
     if (known === undefined || node === undefined) continue;
@@ -232,13 +258,16 @@ function goOnFromPrefix(batch: Batch): void {
   if (run.state.status === 'paused') batch.record({ type: 'run.resumed', payload: { reason: 'forked' } });
   for (const [key, known] of [...run.state.nodes].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const node = run.plan.nodes.get(known.nodeId);
-    if (node !== undefined && isCutOff(known, node)) restartNode(batch, key);
+    if (node === undefined || !isCutOff(known, node)) continue;
+    if (node.type.kind === 'steps') askAgain(batch, key);
+    else restartNode(batch, key);
   }
   recover(batch);
 }
 
-function takeOutcome(batch: Batch, key: NodeKey, attempt: number, outcome: Outcome): void {
+function takeOutcome(batch: Batch, key: EffectKey, attempt: number, outcome: Outcome): void {
   const { run } = batch;
+  if (effectOwner(key).step !== undefined) return takeStepOutcome(batch, key, attempt, outcome);
   const known = run.state.nodes.get(key);
   const node = known && run.plan.nodes.get(known.nodeId);
   if (known === undefined || node === undefined) return;
@@ -266,11 +295,11 @@ function goOn(batch: OpenBatch, budget: Budget, timersWait: boolean): boolean {
   const { run } = batch;
   const firstExecution = run.state.executions;
   while (isLiveStatus(run.state.status) && !run.draining) {
-    if (budget.canContinue?.() === false) return run.frontier.size > 0;
+    if (budget.canContinue?.() === false) return hasWork(run);
     run.budget.renew();
     checkDuration(batch);
     if (!isLiveStatus(run.state.status)) break;
-    if (!fireDue(batch, timersWait)) {
+    if (!decideSteps(batch) && !fireDue(batch, timersWait)) {
       const task = run.frontier.next();
       if (task !== undefined) carryOut(batch, task);
       else if (!skipDormant(batch)) break;
@@ -279,9 +308,23 @@ function goOn(batch: OpenBatch, budget: Budget, timersWait: boolean): boolean {
       run.state.executions - firstExecution >= budget.maxNodes ||
       batch.bytes >= budget.maxBytes ||
       budget.spent();
-    if (isSpent && isLiveStatus(run.state.status) && run.frontier.size > 0) return true;
+    if (isSpent && isLiveStatus(run.state.status) && hasWork(run)) return true;
   }
   return false;
+}
+
+/** Whether something can be decided without input from outside. */
+export function hasWork({ frontier, stepping }: LiveRun): boolean {
+  return frontier.size > 0 || stepping.size > 0;
+}
+
+/** Lets one node that works in steps decide what comes next. False when none is at that point. */
+function decideSteps(batch: Batch): boolean {
+  const { stepping } = batch.run;
+  if (stepping.size === 0) return false;
+  const [first] = stepping.size === 1 ? stepping : [...stepping].sort();
+  if (first !== undefined) continueSteps(batch, first);
+  return true;
 }
 
 function carryOut(batch: Batch, task: Task): void {
@@ -319,6 +362,7 @@ function fireDueTimer(batch: Batch): boolean {
   run.timers.delete(key);
   if (known === undefined || node === undefined) return true;
   if (known.status === 'suspended') timeOutInterrupt(batch, node, known.iteration);
+  else if (node.type.kind === 'steps') retryStep(batch, node, known);
   else if (known.status === 'backoff') startNode(batch, node, known.iteration);
   else finishTimer(batch, node, known.iteration);
   return true;
@@ -327,7 +371,8 @@ function fireDueTimer(batch: Batch): boolean {
 function dueTimer({ timers, state }: LiveRun, now: number): NodeKey | undefined {
   let due: { key: NodeKey; at: number } | undefined;
   for (const key of timers) {
-    const at = state.nodes.get(key)?.dueAt;
+    const known = state.nodes.get(key);
+    const at = known && dueTime(known);
     if (at === undefined || at > now) continue;
     if (due === undefined || at < due.at || (at === due.at && key < due.key)) due = { key, at };
   }

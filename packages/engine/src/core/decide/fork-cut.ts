@@ -19,6 +19,7 @@ export function isCutOff(known: NodeState, { type }: NodePlan): boolean {
   switch (type.kind) {
     case 'effect': // is performed again
     case 'loop': // continues with its body
+    case 'steps': // continues after the last step on record
       return false;
     case 'timer':
       return known.dueAt === undefined;
@@ -27,6 +28,17 @@ export function isCutOff(known: NodeState, { type }: NodePlan): boolean {
     case 'children':
       return true;
   }
+}
+
+/** A question of a node that works in steps was caught before it was whole, or with its answer: the node asks it again. */
+export function askAgain(batch: Batch, key: NodeKey): void {
+  const { run } = batch;
+  const known = run.state.nodes.get(key);
+  const node = known && run.plan.nodes.get(known.nodeId);
+  if (known === undefined || node === undefined) return;
+  batch.record({ type: 'node.resumed', nodeId: node.id, payload: identity(node, known.iteration) });
+  run.timers.delete(key);
+  run.stepping.add(key);
 }
 
 export function restartNode(batch: Batch, key: NodeKey): void {

@@ -5,7 +5,7 @@ import type { KnownValues } from '../redaction/known-values.ts';
 import type { Masking, Redactor } from '../redaction/redaction.ts';
 import type { Signal, StoredEvent } from '../../ports/store.ts';
 import type { Draft } from '../../model/run-event.ts';
-import type { CreationRecord, NodeKey, RunState } from '../../model/run-state.ts';
+import type { CreationRecord, EffectKey, NodeKey, RunState, StepState } from '../../model/run-state.ts';
 import type { Sensitivity } from '../redaction/sensitivity.ts';
 import type { ChildRequest } from './step.ts';
 
@@ -22,7 +22,9 @@ export interface LiveRun {
   /** Opened anew when a cycle goes round. */
   frontier: Frontier;
   /** Effects started and not settled. */
-  readonly inFlight: Set<NodeKey>;
+  readonly inFlight: Set<EffectKey>;
+  /** Nodes that work in steps and have none open: what comes next is to be decided. */
+  readonly stepping: Set<NodeKey>;
   /** Nodes whose child run is not yet known to exist. */
   readonly spawning: Set<NodeKey>;
   /** Nodes that wait for a time: delays under way and retries not yet due. */
@@ -43,6 +45,14 @@ export interface LiveRun {
   readonly budget: WorkBudget;
 }
 
+/** The execution of a node that a step belongs to, and what it works with. */
+export interface StepOwner {
+  readonly node: NodePlan;
+  readonly path: readonly number[];
+  readonly inputs: JsonObject;
+  readonly sensitivity: Sensitivity | undefined;
+}
+
 /** What a batch writes into: its events, effects and aborts. */
 export interface Batch {
   readonly run: LiveRun;
@@ -52,9 +62,11 @@ export interface Batch {
   record(draft: Draft): number;
   /** The node's effect, at its present attempt. */
   perform(node: NodePlan, path: readonly number[], inputs: JsonObject, sensitivity?: Sensitivity): void;
+  /** One step of a node; `isRepeat` as with `performAgain`. */
+  performStep(step: StepState, of: StepOwner, isRepeat: boolean): void;
   /** The same of one that had begun before under an earlier holder. */
   performAgain(node: NodePlan, path: readonly number[], inputs: JsonObject, sensitivity?: Sensitivity): void;
-  abort(key: NodeKey): void;
+  abort(key: EffectKey): void;
   spawn(request: ChildRequest): void;
   notify(signal: Signal): void;
 }

@@ -80,9 +80,13 @@ class NodeView implements NodeInput {
   }
 
   get scope(): ExpressionScope {
+    return this.scopeWith(this.inputs);
+  }
+
+  scopeWith(outputs: JsonObject): ExpressionScope {
     const { inputs, iteration, visit } = this;
     const place = placeOf(this.#batch.run, this.#node, iteration);
-    return expressionScope(place, { inputs, outputs: inputs, visit, reads: this.#reads });
+    return expressionScope(place, { inputs, outputs, visit, reads: this.#reads });
   }
 
   get budget(): WorkBudget {

@@ -33,7 +33,7 @@ export function finishNode(
   const { ask } = result;
   const reenters = result.again === true ? node.cycle : undefined;
   if (reenters !== undefined && isBusy(batch, node, path, reenters)) return;
-  if (ask !== undefined) return suspendNode(batch, node, path, () => ask, work);
+  if (ask !== undefined) return suspendNode(batch, node, path, () => ask, { work });
   const { outputs, variables, channels } = result;
   completeNode(batch, node, path, {
     outputs,

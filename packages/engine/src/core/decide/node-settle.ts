@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@weft/protocol';
 import type { ChannelRequest } from '../../model/node-type.ts';
 import { writeChannels } from '../channels/channels.ts';
 import { cancelChild } from '../children/child-signals.ts';
+import { abortSteps } from '../steps/abort-steps.ts';
 import { decideEdges } from './edges.ts';
 import { openFrontier } from './frontier.ts';
 import type { LiveRun, Batch } from './live-run.ts';
@@ -237,6 +238,8 @@ export function cancelRunningNodes(batch: Batch, reason: string): void {
   active.sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [key, node] of active) {
     if (run.inFlight.delete(key)) batch.abort(key);
+    if (node.steps !== undefined) abortSteps(batch, key, node);
+    run.stepping.delete(key);
     run.timers.delete(key);
     run.spawning.delete(key);
     cancelChild(batch, node);
@@ -270,12 +273,13 @@ function settled(run: LiveRun, node: NodePlan, path: readonly number[]): void {
   const key = nodeKey(node.id, path);
   run.inFlight.delete(key);
   run.spawning.delete(key);
+  run.stepping.delete(key);
   run.timers.delete(key);
   run.frontier.unhold(1);
   run.frontier.settled(node, path);
 }
 
-function tooLargeError(run: LiveRun, outputsText: string): NodeError | undefined {
+export function tooLargeError(run: LiveRun, outputsText: string): NodeError | undefined {
   const { maxPayloadBytes, maxStateBytes } = run.record.limits;
   const size = utf8Bytes(outputsText, maxPayloadBytes);
   if (size > maxPayloadBytes) {

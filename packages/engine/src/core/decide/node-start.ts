@@ -3,6 +3,7 @@ import { NodeFailure, type NodeResult } from '../../model/node-type.ts';
 import { decisionFor, startChildren } from '../children/children.ts';
 import type { Batch } from './live-run.ts';
 import type { Draft, Payload } from '../../model/run-event.ts';
+import { continueSteps } from '../steps/steps.ts';
 import { checkChannelWrites } from '../channels/channels.ts';
 import { nodeInput } from './node-context.ts';
 import { type Finish, finishNode } from './node-finish.ts';
@@ -63,25 +64,16 @@ export function startNode(batch: Batch, node: NodePlan, path: readonly number[])
       return runPure(batch, node, path, work);
     case 'timer':
       return startTimer(batch, node, path, work, started);
-    case 'effect': {
-      const given = givenSensitivity(reads);
-      // What is sensitive is kept with the node: an answer is searched for it, also by whoever takes over.
-      const isFrozen = given !== undefined || mustFreezeInputs(node);
-      batch.record(isFrozen ? withHidden(start, { inputs, ...recorded('sensitiveInputs', given) }) : start);
-      run.inFlight.add(nodeKey(node.id, path));
-      return batch.perform(node, path, inputs, given);
-    }
+    case 'effect':
+    case 'steps':
+      return startPerforming(batch, node, path, work, start);
     case 'loop':
       return startLoop(batch, node, path, work, started);
     case 'interrupt':
       batch.record(start);
-      return suspendNode(
-        batch,
-        node,
-        path,
-        () => type.ask(nodeInput(batch, node, path, inputs, reads)),
+      return suspendNode(batch, node, path, () => type.ask(nodeInput(batch, node, path, inputs, reads)), {
         work,
-      );
+      });
     case 'children': {
       const decisionSeq = decisionFor(run, node, path)?.seq;
       const hidden = {
@@ -92,6 +84,23 @@ export function startNode(batch: Batch, node: NodePlan, path: readonly number[])
       return startChildren(batch, node, path, inputs);
     }
   }
+}
+
+function startPerforming(
+  batch: Batch,
+  node: NodePlan,
+  path: readonly number[],
+  { inputs, reads }: NodeWork,
+  start: Draft<'node.started'>,
+): void {
+  const key = nodeKey(node.id, path);
+  const given = givenSensitivity(reads);
+  // What is sensitive is kept with the node: an answer is searched for it, also by whoever takes over.
+  const isFrozen = given !== undefined || mustFreezeInputs(node);
+  batch.record(isFrozen ? withHidden(start, { inputs, ...recorded('sensitiveInputs', given) }) : start);
+  if (node.type.kind === 'steps') return continueSteps(batch, key);
+  batch.run.inFlight.add(key);
+  batch.perform(node, path, inputs, given);
 }
 
 function startedPayload({ id, type }: NodePlan, path: readonly number[], attempt: number): Started {

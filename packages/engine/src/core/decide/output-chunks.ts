@@ -1,5 +1,6 @@
 import type { Batch } from './live-run.ts';
-import type { NodeKey } from '../../model/run-state.ts';
+import { type EffectKey, effectOwner } from '../../model/run-state.ts';
+import { stepOf } from '../fold/step-fold.ts';
 import type { NumberedChunk } from './step.ts';
 
 /**
@@ -8,15 +9,18 @@ import type { NumberedChunk } from './step.ts';
  */
 export function recordChunks(
   batch: Batch,
-  key: NodeKey,
+  key: EffectKey,
   attempt: number,
   chunks: readonly NumberedChunk[],
 ): void {
   const { run } = batch;
-  const known = run.state.nodes.get(key);
-  if (known?.status !== 'running' || known.attempt !== attempt || !run.inFlight.has(key)) return;
+  const owner = effectOwner(key);
+  const known = run.state.nodes.get(owner.key);
+  const step = known && owner.step !== undefined ? stepOf(known, owner.step) : undefined;
+  const streaming = owner.step === undefined ? known : step;
+  if (known?.status !== 'running' || streaming?.attempt !== attempt || !run.inFlight.has(key)) return;
   for (const { index, chunk, isLast, meta } of chunks) {
-    if (index < (known.chunks ?? 0)) continue;
+    if (index < (streaming.chunks ?? 0)) continue;
     const payload = {
       nodeId: known.nodeId,
       runId: run.record.runId,
@@ -28,7 +32,7 @@ export function recordChunks(
     batch.record({
       type: 'output.chunk',
       nodeId: known.nodeId,
-      payload: { ...payload, ...iteration },
+      payload: { ...payload, ...iteration, ...(step !== undefined && { step: step.id }) },
       shown: payload,
     });
   }

@@ -1,13 +1,14 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Signal, StoredEvent } from '../../ports/store.ts';
 import { evolve } from '../fold/evolve.ts';
-import type { LiveRun, Batch } from './live-run.ts';
+import type { LiveRun, Batch, StepOwner } from './live-run.ts';
+import { recordsOf } from '../steps/step-records.ts';
 import { takesRunInputs } from './node-inputs.ts';
 import { type Masking, maskSensitive } from '../redaction/redaction.ts';
 import type { NodePlan, ScopePlan } from '../compile/plan.ts';
 import { asRunEvent, type Draft, type UntypedFact } from '../../model/run-event.ts';
 import type { Sensitivity } from '../redaction/sensitivity.ts';
-import { type NodeKey, nodeKey, type RunState } from '../../model/run-state.ts';
+import { type EffectKey, effectKey, nodeKey, type RunState, type StepState } from '../../model/run-state.ts';
 import { collectOutputs } from './scope-result.ts';
 import { outputSensitivity } from '../redaction/sensitive-places.ts';
 import type { ChildRequest, EffectRequest, Moment } from './step.ts';
@@ -32,7 +33,7 @@ export class OpenBatch implements Batch {
   readonly effects: EffectRequest[] = [];
   readonly children: ChildRequest[] = [];
   readonly signals: Signal[] = [];
-  readonly aborts: NodeKey[] = [];
+  readonly aborts: EffectKey[] = [];
   /** Of all payloads and overlays so far. */
   bytes = 0;
   readonly #moment: Moment;
@@ -97,6 +98,18 @@ export class OpenBatch implements Batch {
     this.effects.push({ ...this.#request(node, path, inputs, of), isRepeat: true });
   }
 
+  performStep(step: StepState, { node, path, inputs, sensitivity }: StepOwner, isRepeat: boolean): void {
+    const known = this.run.state.nodes.get(nodeKey(node.id, path));
+    const request = this.#request(node, path, inputs, sensitivity);
+    this.effects.push({
+      ...request,
+      key: effectKey(request.key, step.id),
+      attempt: step.attempt,
+      step: { id: step.id, request: step.request, history: recordsOf(known?.steps ?? []) },
+      ...(isRepeat && { isRepeat }),
+    });
+  }
+
   #request(node: NodePlan, path: readonly number[], inputs: JsonObject, of?: Sensitivity): EffectRequest {
     const { state, known, masking } = this.run;
     const key = nodeKey(node.id, path);
@@ -112,7 +125,7 @@ export class OpenBatch implements Batch {
     };
   }
 
-  abort(key: NodeKey): void {
+  abort(key: EffectKey): void {
     this.aborts.push(key);
   }
 

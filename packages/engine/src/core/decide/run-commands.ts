@@ -3,9 +3,10 @@ import { hearChild } from '../children/children.ts';
 import type { Batch } from './live-run.ts';
 import { cancelRunningNodes, identity } from './node-settle.ts';
 import { finishTimer } from './node-start.ts';
+import { interruptStep } from '../steps/steps.ts';
 import { resolveInterrupt } from '../interrupts/interrupts.ts';
 import { hearChannelWrite } from '../channels/parent-channels.ts';
-import { isLiveStatus, isTerminalStatus, type NodeKey } from '../../model/run-state.ts';
+import { effectOwner, isLiveStatus, isTerminalStatus, type NodeKey } from '../../model/run-state.ts';
 
 /**
  * What people ask of a run. Each function returns the result, or undefined while a pause waits for what is in flight; the
@@ -79,6 +80,10 @@ function resumeRun(batch: Batch, command: Command & { type: 'resume' }): Command
 function abortEffects(batch: Batch): void {
   const { run } = batch;
   for (const key of [...run.inFlight].sort()) {
+    if (effectOwner(key).step !== undefined) {
+      interruptStep(batch, key);
+      continue;
+    }
     const known = run.state.nodes.get(key);
     const node = known && run.plan.nodes.get(known.nodeId);
     if (known === undefined || node === undefined) continue;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
-import type { ChildSpec, NodeEvent, NodeResult, OutputChunk } from '../../model/node-type.ts';
+import type { ChildSpec, NodeEvent, NodeResult, OutputChunk, PerformedStep } from '../../model/node-type.ts';
 import type { Command, Signal, StoredEvent, CommandResult } from '../../ports/store.ts';
-import type { NodeError, NodeKey } from '../../model/run-state.ts';
+import type { EffectKey, NodeError, NodeKey } from '../../model/run-state.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import type { KnownTexts, Masking } from '../redaction/redaction.ts';
 import type { Sensitivity } from '../redaction/sensitivity.ts';
@@ -21,11 +21,11 @@ export type Input =
   | { readonly type: 'forked' }
   /** Continues where a batch was cut by its budget. Where commands wait, timers are left for later. */
   | { readonly type: 'continue'; readonly commandsWait?: boolean }
-  | { readonly type: 'outcome'; readonly key: NodeKey; readonly attempt: number; readonly outcome: Outcome }
+  | { readonly type: 'outcome'; readonly key: EffectKey; readonly attempt: number; readonly outcome: Outcome }
   /** Streamed text of an effect under way. */
   | {
       readonly type: 'progress';
-      readonly key: NodeKey;
+      readonly key: EffectKey;
       readonly attempt: number;
       readonly chunks: readonly NumberedChunk[];
     }
@@ -79,7 +79,7 @@ export interface Step {
   /** Commands for other runs, to be written with the events. */
   readonly signals: readonly Signal[];
   /** In-flight effects to abort after the commit. */
-  readonly aborts: readonly NodeKey[];
+  readonly aborts: readonly EffectKey[];
   /** Present when the input was a command that has been decided. Absent: the command waits (a drain), try again later. */
   readonly commandResult?: CommandResult;
   /** True when pure work is left: commit, yield, then `advance` with `continue`. */
@@ -87,13 +87,15 @@ export interface Step {
 }
 
 export interface EffectRequest {
-  readonly key: NodeKey;
+  readonly key: EffectKey;
   readonly node: NodePlan;
   readonly iteration: readonly number[];
   readonly attempt: number;
   /** How often the node has been entered before by way of a loop back or a trigger; absent = never. */
   readonly visit?: number | undefined;
   readonly inputs: JsonObject;
+  /** Of a node that works in steps: the one to perform. */
+  readonly step?: PerformedStep;
   /** Where the run holds something sensitive. */
   readonly redaction?: EffectRedaction;
   /** Per attempt, 0 = none. */

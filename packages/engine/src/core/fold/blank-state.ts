@@ -77,6 +77,7 @@ export function newNode(nodeId: string, iteration: readonly number[], seq: numbe
     childInputs: undefined,
     sensitiveChildInputs: undefined,
     chunks: undefined,
+    steps: undefined,
     decision: undefined,
   };
 }

@@ -5,6 +5,7 @@ import { channelWritten, triggeredNodeBegan, triggerFired } from '../channels/ch
 import type { Plan } from '../compile/plan.ts';
 import type { EventType, Fact, Payload, RunEvent } from '../../model/run-event.ts';
 import type { OfNode } from '../../model/event-payloads.ts';
+import { stepAnswered, stepCompleted, stepFailed, stepOf, stepRetried, stepStarted } from './step-fold.ts';
 import { asDeclared, memberOf, readSensitivity } from '../redaction/sensitivity.ts';
 import {
   type ChildState,
@@ -105,6 +106,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
     node.startedAt = event.at;
     node.endedAt = undefined;
     node.chunks = undefined;
+    node.steps = undefined;
     if (Array.isArray(payload.items)) node.items = payload.items;
     if (payload.sensitiveItems === true) node.sensitiveItems = true;
     if (payload.inputs !== undefined) {
@@ -162,6 +164,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
       requestedAt: event.at,
       votes: [],
     };
+    if (payload.step !== undefined) node.interrupt.step = payload.step;
     moveTo(state, node, 'suspended', event.at);
   },
   'interrupt.requested': (state, event, payload) => {
@@ -191,6 +194,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'node.resumed': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
     node.dueAt = undefined;
+    stepAnswered(node, payload.resumeValue);
     childMoved(state, node, 'running');
     moveTo(state, node, 'running', event.at);
   },
@@ -220,7 +224,8 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   },
   'output.chunk': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
-    node.chunks = (node.chunks ?? 0) + 1;
+    const streaming = payload.step === undefined ? node : (stepOf(node, payload.step) ?? node);
+    streaming.chunks = (streaming.chunks ?? 0) + 1;
   },
   'clarification.requested': (state, event, payload) => {
     const { nodeId, iteration } = nodeOf(state, event, payload);
@@ -257,6 +262,12 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'version.pinned': (state, _event, payload) => {
     state.pins.set(toText(payload.changeId), toNumber(payload.version));
   },
+
+  'weft.step.started': (state, event, payload) => stepStarted(nodeOf(state, event, payload), payload),
+  'weft.step.completed': (state, event, payload) => stepCompleted(nodeOf(state, event, payload), payload),
+  'weft.step.failed': (state, event, payload) => stepFailed(nodeOf(state, event, payload), payload),
+  'weft.step.retried': (state, event, payload) =>
+    stepRetried(nodeOf(state, event, payload), payload, event.at),
 
   'approval.requested': unchanged,
   'weft.approval.asked': unchanged,
@@ -319,6 +330,7 @@ function settle(
   node.inputs = undefined;
   node.sensitiveInputs = undefined;
   node.childInputs = undefined;
+  node.steps = undefined;
   node.sensitiveChildInputs = undefined;
   return node;
 }

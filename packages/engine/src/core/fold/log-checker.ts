@@ -251,6 +251,10 @@ const RULES: { readonly [Type in EventType]: Rule<Type> } = {
   'variable.changed': checkWriter,
   'channel.written': checkWriter,
   'output.chunk': checkWriter,
+  'weft.step.started': checkWriter,
+  'weft.step.completed': checkWriter,
+  'weft.step.failed': checkWriter,
+  'weft.step.retried': checkWriter,
 
   'interrupt.requested': anywhere,
   'interrupt.resolved': anywhere,

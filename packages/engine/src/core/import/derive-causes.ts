@@ -45,7 +45,8 @@ type Kind = NodeType['kind'] | undefined;
 function causeOfTime(before: RunEvent | undefined, event: RunEvent): CauseType | undefined {
   if (before === undefined || before.at === event.at) return undefined;
   const isOther = event.nodeId === undefined || event.nodeId !== before.nodeId;
-  return isOther || event.type === 'node.started' ? 'continue' : undefined;
+  const begins = event.type === 'node.started' || event.type === 'weft.step.started';
+  return isOther || begins ? 'continue' : undefined;
 }
 
 /** Facts that are their input's only one. */
@@ -55,6 +56,8 @@ function causeOfOne(event: RunEvent, plan: Plan): CauseType | undefined {
       return 'resume';
     case 'node.started':
       return toNumber(foldPayload(event).attempt ?? 0) > 0 ? 'continue' : undefined;
+    case 'weft.step.started':
+      return toNumber(foldPayload(event).attempt) > 0 ? 'continue' : undefined;
     case 'cap.breached': {
       const isTime = foldPayload(event).kind === 'run-duration' || plan.triggers.has(event.nodeId ?? '');
       return isTime ? 'continue' : undefined;
@@ -98,6 +101,8 @@ function causeOfEnd(event: RunEvent, kind: Kind): CauseType | undefined {
       return ENDINGS.has(event.type) ? 'continue' : undefined;
     case 'effect':
       return isFromEffect(event) ? 'outcome' : undefined;
+    case 'steps':
+      return STEP_ENDS.has(event.type) ? 'outcome' : undefined;
     case 'children':
       if (!isFromChild(event)) return undefined;
       return event.type === 'node.failed' && !isOfChild(foldPayload(event).error) ? 'child-created' : 'child';
@@ -112,6 +117,11 @@ const ANSWERS: ReadonlySet<string> = new Set<EventType>([
   'conversation.exchanged',
 ]);
 const ENDINGS: ReadonlySet<string> = new Set<EventType>(['node.completed', 'node.failed', 'node.retried']);
+const STEP_ENDS: ReadonlySet<string> = new Set<EventType>([
+  'weft.step.completed',
+  'weft.step.failed',
+  'weft.step.retried',
+]);
 const LAST: ReadonlySet<string> = new Set<EventType>([
   'node.completed',
   'node.failed',
@@ -127,7 +137,8 @@ const ON_THE_WAY =
 /** True when the event came of the same input as `first`, whose last fact so far is `before`. */
 function follows(first: RunEvent, before: RunEvent, event: RunEvent, kind: Kind): boolean {
   if (first.type === 'node.cancelled') return /^(node|run)\.cancelled$/.test(event.type);
-  if (isPausing(first)) return event.type === 'run.paused' || (isPausing(event) && event.type === first.type);
+  if (isPausing(first))
+    return event.type === 'run.paused' || (isPausing(event) && isCutShort(event) === isCutShort(first));
   if (event.nodeId !== first.nodeId || LAST.has(before.type)) return false;
   if (ANSWERS.has(first.type)) return isOfAnswer(first, event);
   if (kind === 'children') return before.type !== 'node.suspended' && isFromChild(event);
@@ -158,7 +169,13 @@ function isTimeout(event: RunEvent): boolean {
 /** What a pause does to delays and effects before it is on record itself. */
 function isPausing(event: RunEvent): boolean {
   if (event.type === 'node.completed') return foldPayload(event).reason === 'ended early by a pause';
+  if (event.type === 'weft.step.retried') return foldPayload(event).reason === 'paused';
   return event.type === 'node.retried' && foldPayload(event).reason === 'paused';
+}
+
+/** By a pause that does not wait. */
+function isCutShort({ type }: RunEvent): boolean {
+  return type === 'node.retried' || type === 'weft.step.retried';
 }
 
 function isFromEffect({ type }: RunEvent): boolean {

@@ -125,9 +125,12 @@ function carryOut(asked: Asked, taken: Taken): void {
     payload: { ...place, kind, resumeValue: answer, resolvedBy: voter },
   }));
   batch.run.timers.delete(nodeKey(node.id, path));
-  if (taken.type === 'rejected')
+  const { kind: nodeKind } = node.type;
+  if (taken.type === 'rejected' && nodeKind !== 'steps')
     return failNode(batch, node, path, { ...taken.error, details: { interruptId } });
   tell((answer) => ({ type: 'node.resumed', payload: { ...place, resumeValue: answer } }));
+  // Whatever the answer is, the node gets it as that of a step.
+  if (nodeKind === 'steps') return void batch.run.stepping.add(nodeKey(node.id, path));
   const outputs = conclude?.(asked, taken);
   if (outputs !== undefined) return takeAnswer(batch, node, path, outputs, outputs);
   takeAnswer(batch, node, path, value, { ...value, output: value });

@@ -16,8 +16,8 @@ import { recorded, type Sensitivity } from '../redaction/sensitivity.ts';
  *                        │  ▲                            (rejected ──► failed)
  *                        └──┘ vote, question back        timeout ──► failed
  *
- * E-21. At most one question is open per node and iteration; its id is built from node, iteration and attempt, so that equal
- *       executions ask under equal ids.
+ * E-21. At most one question is open per node and iteration; its id is built from node, iteration, attempt and step, so that
+ *       equal executions ask under equal ids.
  * E-22. A rejected answer leaves no trace.
  * E-23. The first answer that decides wins; later ones are rejected and say so.
  */
@@ -26,7 +26,7 @@ export function suspendNode(
   node: NodePlan,
   path: readonly number[],
   ask: () => Question,
-  work: NodeWork | undefined,
+  { work, step }: Asker,
 ): void {
   const { run } = batch;
   let question: Question;
@@ -37,27 +37,38 @@ export function suspendNode(
     return failAttempt(batch, node, path, toHiddenError(error, node, work?.reads));
   }
   if (INTERRUPT_RULES[question.kind].breachesCap?.(batch, node, path) === true) return;
-  recordQuestion(batch, node, path, { question, sensitivity: sensitivityOfSaid(node, question.data, work) });
+  const sensitivity = sensitivityOfSaid(node, question.data, work);
+  recordQuestion(batch, node, path, { question, sensitivity, step });
   if (question.timeoutMs !== undefined) run.timers.add(nodeKey(node.id, path));
+}
+
+interface Asker {
+  readonly work?: NodeWork | undefined;
+  /** Of a node that works in steps: under which name it gets the answer. */
+  readonly step?: string;
 }
 
 function recordQuestion(
   batch: Batch,
   node: NodePlan,
   path: readonly number[],
-  { question, sensitivity }: { question: Question; sensitivity: Sensitivity | undefined },
+  {
+    question,
+    sensitivity,
+    step,
+  }: { question: Question; sensitivity: Sensitivity | undefined; step: string | undefined },
 ): void {
   const { run } = batch;
   const { kind, data, resumeSchema, timeoutMs, authRequired } = question;
   const rules = INTERRUPT_RULES[kind];
   const shown = shownMembers(data, sensitivity, run.masking);
-  const interruptId = interruptIdOf(batch, node, path);
+  const interruptId = interruptIdOf(batch, node, path, step);
   const id = identity(node, path);
   const reason = rules.reason?.(data) ?? (question.reason !== undefined && { reason: question.reason });
   const suspendedSeq = batch.record({
     type: 'node.suspended',
     nodeId: node.id,
-    payload: { ...id, interruptId, kind, key: interruptId, ...reason },
+    payload: { ...id, interruptId, kind, key: interruptId, ...reason, ...(step !== undefined && { step }) },
   });
   rules.opened?.(batch, node, path, { data, sensitivity, suspendedSeq });
   const requested = {
@@ -81,10 +92,11 @@ function recordQuestion(
   if (legacy !== undefined) batch.record({ ...legacy, nodeId: node.id });
 }
 
-/** Built from node, iteration, visit and attempt only, so that equal executions ask under equal ids. */
-function interruptIdOf({ run }: Batch, node: NodePlan, path: readonly number[]): string {
+/** Built from node, iteration, visit, attempt and step only, so that equal executions ask under equal ids. */
+function interruptIdOf({ run }: Batch, node: NodePlan, path: readonly number[], step?: string): string {
   const key = nodeKey(node.id, path);
   const visit = run.state.visits.get(key) ?? 0;
   const attempt = run.state.nodes.get(key)?.attempt ?? 0;
-  return visit === 0 ? `${key}:${attempt}` : `${key}#${visit}:${attempt}`;
+  const id = visit === 0 ? `${key}:${attempt}` : `${key}#${visit}:${attempt}`;
+  return step === undefined ? id : `${id}:${step}`;
 }

@@ -12,7 +12,7 @@ import {
   payloadData,
   type RunEvent,
 } from '../../model/run-event.ts';
-import { nodeKey, type NodeKey } from '../../model/run-state.ts';
+import { effectKey, type EffectKey, nodeKey, type NodeKey } from '../../model/run-state.ts';
 import type { Input, NumberedChunk, Outcome } from '../decide/step.ts';
 
 /** From the facts of a unit back to the input that caused it: what they do not say of it has decided nothing. */
@@ -28,7 +28,7 @@ export interface RecordedNode {
 export function inputOf(
   { type, commandsWait }: Cause,
   facts: readonly RunEvent[],
-  nodeOf: (key: NodeKey) => RecordedNode,
+  nodeOf: (key: EffectKey) => RecordedNode,
 ): Input {
   const own = ownFacts(facts);
   const last = own.at(-1);
@@ -45,9 +45,14 @@ export function inputOf(
     case 'continue':
       return { type, commandsWait };
     case 'outcome':
-      return { type, key, attempt: node.attempt, outcome: outcomeOf(own, last) };
-    case 'progress':
-      return { type, key, attempt: node.attempt, chunks: chunksOf(own, node) };
+    case 'progress': {
+      const step = stepIn(last);
+      const effect = step === undefined ? key : effectKey(key, step);
+      const { attempt } = step === undefined ? node : nodeOf(effect);
+      return type === 'outcome'
+        ? { type, key: effect, attempt, outcome: outcomeOf(own, last) }
+        : { type, key: effect, attempt, chunks: chunksOf(own, nodeOf(effect)) };
+    }
     case 'child-created':
       return { type, key, childRunId: node.childRunId, ...errorIn(last) };
     case 'child':
@@ -69,6 +74,9 @@ const ENDS: ReadonlySet<string> = new Set<EventType>([
   'node.dispatched',
   'interrupt.requested',
   'cap.breached',
+  'weft.step.completed',
+  'weft.step.failed',
+  'weft.step.retried',
 ]);
 
 /** What an input has led to itself is about one node and stands first; all else follows from that. */
@@ -87,8 +95,30 @@ export function keyOf(event: RunEvent): NodeKey {
   return nodeKey(event.nodeId ?? nodeId, Array.isArray(iteration) ? iteration : []);
 }
 
+/** Of a fact about a step: which one. */
+export function stepIn(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case 'weft.step.started':
+    case 'weft.step.completed':
+    case 'weft.step.failed':
+    case 'weft.step.retried':
+    case 'output.chunk':
+      return foldPayload(event).step;
+    default:
+      return undefined;
+  }
+}
+
 function outcomeOf(own: readonly RunEvent[], last: RunEvent): Outcome {
   switch (last.type) {
+    case 'weft.step.completed':
+      return { ok: true, outputs: foldPayload(last).result };
+    case 'weft.step.failed':
+      return { ok: false, error: foldPayload(last).error };
+    case 'weft.step.retried': {
+      const { lastError, delayMs } = foldPayload(last);
+      return { ok: false, error: lastError ?? NO_ERROR, delayMs: toNumber(delayMs) };
+    }
     case 'node.failed':
       return { ok: false, error: foldPayload(last).error, ...eventsBefore(own) };
     case 'node.retried': {

@@ -4,10 +4,16 @@ import { toNumber, toText } from '../fold/to-plain.ts';
 import type { Plan } from '../compile/plan.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import { foldPayload, type RunEvent } from '../../model/run-event.ts';
-import type { NodeKey, NodeState, RunState } from '../../model/run-state.ts';
+import {
+  effectKey,
+  type EffectKey,
+  type NodeKey,
+  type NodeState,
+  type RunState,
+} from '../../model/run-state.ts';
 import type { StoredEvent } from '../../ports/store.ts';
 import type { Input } from '../decide/step.ts';
-import { inputOf, keyOf, type RecordedNode } from './input-of-events.ts';
+import { inputOf, keyOf, type RecordedNode, stepIn } from './input-of-events.ts';
 
 /**
  * What came from outside in a recorded run, in order: outcomes of effects, answers, signals of children, commands and the passing of time.
@@ -41,12 +47,16 @@ interface Unit {
 export function createRecordedInputs(plan: Plan, state: RunState, runId: string): RecordedInputs {
   const recordedInputs: RecordedInput[] = [];
   // Taken now: the state changes while the source is read ahead.
-  const nodes = new Map([...state.nodes].map(([key, node]) => [key, recordedNode(node)]));
+  const nodes = new Map<EffectKey, RecordedNode>();
+  for (const [key, node] of state.nodes) {
+    nodes.set(key, recordedNode(node));
+    for (const step of node.steps ?? []) nodes.set(effectKey(key, step.id), recordedNode(step));
+  }
   /** Where nodes started last. */
   const starts = new Map<NodeKey, { readonly unitSeq: number; readonly at: number }>();
   let unit: Unit = { cause: undefined, events: [] };
 
-  function nodeOf(key: NodeKey): RecordedNode {
+  function nodeOf(key: EffectKey): RecordedNode {
     let known = nodes.get(key);
     if (known === undefined) {
       known = recordedNode(undefined);
@@ -82,6 +92,7 @@ export function createRecordedInputs(plan: Plan, state: RunState, runId: string)
   /** Whether the fact came of an input to a node that had started before. */
   function isMoved(event: RunEvent, startedAt: number): boolean {
     if (event.type === 'interrupt.resolved') return foldPayload(event).reason !== 'timeout';
+    if (event.type === 'weft.step.completed') return true;
     if (event.type !== 'node.completed') return false;
     const kind = plan.nodes.get(event.nodeId ?? '')?.type.kind;
     if (kind === 'children') return foldPayload(event).outputs?.['childRunId'] !== undefined;
@@ -105,6 +116,11 @@ export function createRecordedInputs(plan: Plan, state: RunState, runId: string)
   function note(event: RunEvent): void {
     if (event.type === 'node.started')
       Object.assign(nodeOf(keyOf(event)), { attempt: toNumber(foldPayload(event).attempt ?? 0), chunks: 0 });
+    const step = stepIn(event);
+    if (event.type === 'weft.step.started' && step !== undefined) {
+      const { attempt } = foldPayload(event);
+      Object.assign(nodeOf(effectKey(keyOf(event), step)), { attempt: toNumber(attempt), chunks: 0 });
+    }
     if (event.type === 'node.dispatched') {
       const { childRunId, outputMapping = {} } = foldPayload(event);
       Object.assign(nodeOf(keyOf(event)), { childRunId: toText(childRunId), outputMapping });
@@ -115,7 +131,7 @@ export function createRecordedInputs(plan: Plan, state: RunState, runId: string)
 }
 
 /** What the prefix already knows of a node. */
-function recordedNode(node: NodeState | undefined): RecordedNode {
+function recordedNode(node: Pick<NodeState, 'attempt' | 'chunks' | 'child'> | undefined): RecordedNode {
   const child = node?.child;
   return {
     attempt: node?.attempt ?? 0,

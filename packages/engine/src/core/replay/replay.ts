@@ -3,8 +3,10 @@ import { isSameEvent } from '../diff/same-event.ts';
 import { nextTrigger } from '../channels/channel-triggers.ts';
 import type { LiveRun } from '../decide/live-run.ts';
 import { causeOf } from '../fold/overlay.ts';
+import { hasWork } from '../decide/advance.ts';
+import { attemptOf } from '../steps/steps.ts';
 import type { Draft, Payload } from '../../model/run-event.ts';
-import { isTerminalStatus, type NodeError } from '../../model/run-state.ts';
+import { dueTime, isTerminalStatus, type NodeError } from '../../model/run-state.ts';
 import type { Input } from '../decide/step.ts';
 import type { RecordedInput } from './recorded-inputs.ts';
 
@@ -98,7 +100,7 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
     }
     const original = originalAt(nextSeq);
     // The source knows no more, or had something to do where this run has not.
-    if (original === undefined || run.frontier.size === 0) return undefined;
+    if (original === undefined || !hasWork(run)) return undefined;
     // A budget has ended the batch inside a unit of the source.
     run.draining = false;
     return { input: { type: 'continue' }, now: original.at };
@@ -107,7 +109,7 @@ export function createReplay(run: LiveRun, source: ReplaySource): Replay {
   function apart(): { input: Input; now: number } | undefined {
     run.draining = false;
     // Which nodes stand ready in a paused run depends on where it was opened: they hold nothing up.
-    if (run.frontier.size > 0 && idleAt.continue !== run.state.nextSeq)
+    if (hasWork(run) && idleAt.continue !== run.state.nextSeq)
       return { input: { type: 'continue' }, now: run.state.lastAt };
     const index = source.recordedInputs.findIndex((recorded) => isAwaited(run, recorded.input));
     const [recorded] = index === -1 ? [] : source.recordedInputs.splice(index, 1);
@@ -175,7 +177,7 @@ function isAwaited(run: LiveRun, input: Input): boolean {
   switch (input.type) {
     case 'outcome':
     case 'progress':
-      return run.inFlight.has(input.key) && run.state.nodes.get(input.key)?.attempt === input.attempt;
+      return run.inFlight.has(input.key) && attemptOf(run, input.key) === input.attempt;
     case 'child-created':
       return run.state.nodes.get(input.key)?.child?.runId === input.childRunId;
     case 'command': {
@@ -200,7 +202,7 @@ function missing(run: LiveRun): { input: Input; now: number } | undefined {
   const now = run.state.lastAt;
   const [effect] = [...run.inFlight].sort();
   if (effect !== undefined) {
-    const attempt = run.state.nodes.get(effect)?.attempt ?? 0;
+    const attempt = attemptOf(run, effect) ?? 0;
     const outcome = { ok: false, error: SOURCE_MISSING } as const;
     return { input: { type: 'outcome', key: effect, attempt, outcome }, now };
   }
@@ -218,8 +220,9 @@ function nextDelay(run: LiveRun): number | undefined {
   let earliest = nextTrigger(run);
   for (const key of timers) {
     const node = state.nodes.get(key);
-    if (node?.dueAt === undefined || node.status === 'suspended') continue;
-    if (earliest === undefined || node.dueAt < earliest) earliest = node.dueAt;
+    const dueAt = node && dueTime(node);
+    if (dueAt === undefined || node?.status === 'suspended') continue;
+    if (earliest === undefined || dueAt < earliest) earliest = dueAt;
   }
   return earliest;
 }

@@ -4,7 +4,7 @@ import { type EdgeSpec, edge, type NodeSpec, node, type WorkflowSpec } from './d
 
 /**
  * Workflows that are graphs, not lines: branches, joins under every rule, conditions of every form, failures, retries,
- * delays, variables, loops (also nested), disabled nodes, children, dispatch loops (also inside loops) and conversations.
+ * delays, variables, loops (also nested), disabled nodes, nodes that work in steps, children, dispatch loops (also inside loops) and conversations.
  */
 export function arbitraryWorkflow(): fc.Arbitrary<WorkflowSpec> {
   return fc
@@ -58,6 +58,7 @@ const RULES = [
 type Kind =
   | { kind: 'noop' | 'conditional' | 'fail' | 'set' | 'disabled' | 'nested' }
   | { kind: 'effect'; attempts: number }
+  | { kind: 'steps'; rounds: number[]; attempts: number; absorbs: boolean }
   | { kind: 'delay'; ms: number }
   | { kind: 'gate'; timeout: boolean }
   | { kind: 'talk'; timeout: boolean; turns: number }
@@ -86,6 +87,15 @@ function arbitraryKind(): fc.Arbitrary<Kind> {
       arbitrary: fc.record({
         kind: fc.constant('effect' as const),
         attempts: fc.integer({ min: 1, max: 3 }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('steps' as const),
+        rounds: fc.array(fc.nat(5), { maxLength: 4 }),
+        attempts: fc.integer({ min: 1, max: 3 }),
+        absorbs: fc.boolean(),
       }),
     },
     {
@@ -245,12 +255,25 @@ function addNode(nodes: NodeSpec[], edges: EdgeSpec[], id: string, kind: Kind): 
           { settings: { retry: { maxAttempts: kind.attempts, initialMs: 5, factor: 2 } } },
         ),
       );
+    case 'steps':
+      return void nodes.push(
+        node(
+          id,
+          'test.steps',
+          { rounds: kind.rounds, absorbs: kind.absorbs },
+          { settings: { retry: { maxAttempts: kind.attempts, initialMs: 5, factor: 2 } } },
+        ),
+      );
     case 'loop': {
       const body = Array.from({ length: kind.body }, (_, index) => `${id}-b${index}`);
       const items = Array.from({ length: kind.items }, (_, index) => index);
       nodes.push(node(id, 'core.loop', { body, items, maxIterations: 5 }));
       for (const [index, member] of body.entries()) {
-        nodes.push(node(member, index === 0 ? 'test.effect' : 'core.noop'));
+        nodes.push(
+          index === 0 && kind.items === 2
+            ? node(member, 'test.steps', { rounds: [2, 0, 1] })
+            : node(member, index === 0 ? 'test.effect' : 'core.noop'),
+        );
         if (index > 0) edges.push(edge(body[index - 1] as string, member));
       }
       return;

@@ -1,6 +1,6 @@
 import type { Json } from '@weft/protocol';
 import fc from 'fast-check';
-import type { InterruptState } from '../../model/run-state.ts';
+import { effectOwner, type InterruptState } from '../../model/run-state.ts';
 import { childWorld, type ChildWorld } from './child-world.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -84,7 +84,7 @@ function stream(run: Simulation, pick: number, note: (what: string) => void): vo
   const key = someOpen(run, pick);
   if (key === undefined) return;
   note('stream');
-  const visit = run.run.state.visits.get(key) ?? 0;
+  const visit = run.run.state.visits.get(effectOwner(key).key) ?? 0;
   const attempt = run.open.get(key)?.attempt ?? 0;
   const count = 1 + (pick % 4);
   run.stream(

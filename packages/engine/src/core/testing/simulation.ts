@@ -1,6 +1,7 @@
 import { type Json, type JsonObject } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { ChildrenNodeType, EffectNodeType, NodeType, PureNodeType } from '../../model/node-type.ts';
+import { testSteps } from './test-steps.ts';
 import { CONFORMANCE } from '../../conformance/index.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
 import type { ChildCommand, Command, Signal, ResolveCommand, StoredEvent } from '../../ports/store.ts';
@@ -12,7 +13,7 @@ import { createExpressionCompiler } from '../expressions/expressions.ts';
 import type { LogEntry } from '../fold/log-checker.ts';
 import type { LiveRun } from '../decide/live-run.ts';
 import type { Plan } from '../compile/plan.ts';
-import type { CreationRecord, NodeKey, RunLimits, RunState } from '../../model/run-state.ts';
+import type { CreationRecord, EffectKey, NodeKey, RunLimits, RunState } from '../../model/run-state.ts';
 import type { Sensitivity } from '../redaction/sensitivity.ts';
 import type { Budget, ChildRequest, EffectRequest, Input, Outcome, Step } from '../decide/step.ts';
 import { definition, type WorkflowSpec } from './definitions.ts';
@@ -67,10 +68,9 @@ const testChildThenAsk: ChildrenNodeType = {
 };
 
 const NODE_TYPES: ReadonlyMap<string, NodeType> = new Map(
-  [...BUILTIN_NODE_TYPES, ...CONFORMANCE.nodes, testEffect, testVersion, testChildThenAsk].map((type) => [
-    type.typeId,
-    type,
-  ]),
+  [...BUILTIN_NODE_TYPES, ...CONFORMANCE.nodes, testEffect, testSteps, testVersion, testChildThenAsk].map(
+    (type) => [type.typeId, type],
+  ),
 );
 
 export const START = Date.UTC(2026, 0, 1);
@@ -107,8 +107,8 @@ export interface Simulation {
   run: LiveRun;
   readonly log: StoredEvent[];
   /** Effects asked for and not answered. */
-  readonly open: Map<NodeKey, EffectRequest>;
-  readonly aborted: NodeKey[];
+  readonly open: Map<EffectKey, EffectRequest>;
+  readonly aborted: EffectKey[];
   /** Child runs asked for, every time they were. */
   readonly spawned: ChildRequest[];
   /** What other runs were told. */
@@ -118,15 +118,15 @@ export interface Simulation {
   /** Steps until nothing is left that needs neither time nor an outcome. */
   settle(input: Input): Step;
   start(): Step;
-  succeed(key: NodeKey, outputs?: JsonObject): Step;
-  fail(key: NodeKey, error?: { code?: string; retryable?: boolean }): Step;
+  succeed(key: EffectKey, outputs?: JsonObject): Step;
+  fail(key: EffectKey, error?: { code?: string; retryable?: boolean }): Step;
   command(command: Command): Step;
   /** Answers the open question of a node, as a service key would. */
   answer(nodeId: string, value: Json, rest?: Partial<ResolveCommand>): Step;
   /** The child that the node waits for tells of itself. */
   child(key: NodeKey, status: ChildCommand['status'], rest?: Partial<ChildCommand>): Step;
   /** The effect under way streams these pieces, the first of them with the number `from`. */
-  stream(key: NodeKey, pieces: readonly string[], from?: number): Step;
+  stream(key: EffectKey, pieces: readonly string[], from?: number): Step;
   /** Moves the clock to the next timer and ticks. False when there is none. */
   passTime(): boolean;
   /** Forgets everything but the log, as a new holder would, and takes over. */
@@ -171,8 +171,8 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
     ...(options.fork !== undefined && { fork: options.fork }),
   };
   const log: StoredEvent[] = [];
-  const open = new Map<NodeKey, EffectRequest>();
-  const aborted: NodeKey[] = [];
+  const open = new Map<EffectKey, EffectRequest>();
+  const aborted: EffectKey[] = [];
   const spawned: ChildRequest[] = [];
   const signals: Signal[] = [];
   const budget: Budget = { ...UNBOUNDED, ...options.budget };
@@ -269,7 +269,7 @@ export function simulate(spec: WorkflowSpec | Plan, options: SimulationOptions =
     },
   };
 
-  function answer(key: NodeKey, outcome: Outcome): Step {
+  function answer(key: EffectKey, outcome: Outcome): Step {
     const effect = open.get(key);
     if (effect === undefined)
       throw new Error(`no effect ${key} is open; open are: ${[...open.keys()].join(', ')}`);

@@ -39,6 +39,7 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
     ]),
   ],
   'core.setVariable': ['/value', '/expression'],
+  'weft.ai.agent': ['/instructions', '/prompt', '/stopWhen', '/outputSchema/*'],
   'weft.memory.write': ['/content'],
 };
 

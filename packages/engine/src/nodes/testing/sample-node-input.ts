@@ -23,6 +23,15 @@ export function sampleInput(
   type: NodeType,
   { config = {}, inputs = {}, variables = {}, declared = {}, channels = {}, visit = 0, decision }: Sample,
 ): NodeInput {
+  const scopeWith = (outputs: JsonObject) => ({
+    inputs,
+    outputs,
+    output: outputs['output'] ?? null,
+    variables,
+    vars: variables,
+    nodes: {},
+    visit,
+  });
   return {
     nodeId: 'sample',
     config,
@@ -34,15 +43,8 @@ export function sampleInput(
     visit,
     configurable: {},
     ...(decision !== undefined && { decision }),
-    scope: {
-      inputs,
-      outputs: inputs,
-      output: inputs.output ?? null,
-      variables,
-      vars: variables,
-      nodes: {},
-      visit,
-    },
+    scope: scopeWith(inputs),
+    scopeWith,
     budget: new WorkBudget(),
     getVersion: (_changeId, _min, max) => max,
     log: () => undefined,

@@ -4,11 +4,14 @@ import { shownMembers } from '../../core/decide/recorder.ts';
 import type { RunLimits } from '../../model/run-state.ts';
 import type { EffectRequest, NumberedChunk, Outcome } from '../../core/decide/step.ts';
 import {
+  type EffectContext,
+  type EffectInput,
   type EffectNodeType,
   type Egress,
   NodeFailure,
   type NodeResult,
   type Secrets,
+  type StepsNodeType,
 } from '../../model/node-type.ts';
 import { LONGEST_TIMEOUT_MS } from '../../ports/clock.ts';
 import { executionOf, PerformedEffect } from './effect-context.ts';
@@ -94,7 +97,8 @@ export function createPerformer(options: PerformerOptions): Performer {
   let isPumping = false;
 
   function perform(task: EffectTask): EffectHandle {
-    if (effectType(task.effect.node).servedBy !== undefined) return options.workers.perform(task);
+    const { type } = task.effect.node;
+    if (type.kind === 'effect' && type.servedBy !== undefined) return options.workers.perform(task);
     const job: Job = {
       task,
       stop: new StopSource(),
@@ -144,7 +148,7 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   function resultOf(job: Job, ports: EffectPorts): Promise<NodeResult> {
     const { node } = job.task.effect;
-    const required = requiredSecrets(effectType(node), node.config, node.node.credentialsRef);
+    const required = requiredSecrets(performedType(node), node.config, node.node.credentialsRef);
     if (required.length === 0) return callNode(job, ports, undefined);
     return resolveRequired(ports.secrets, required).then((secrets) => {
       if (!job.task.holdsClaim()) cut(job, undefined);
@@ -156,9 +160,10 @@ export function createPerformer(options: PerformerOptions): Performer {
   function callNode(job: Job, ports: EffectPorts, secrets: Secrets | undefined): Promise<NodeResult> {
     const { task, stop } = job;
     const { node, inputs } = task.effect;
-    const type = effectType(node);
+    const type = performedType(node);
     let index = 0;
-    return type.perform(
+    return performWith(
+      task.effect,
       {
         nodeId: node.id,
         config: node.config,
@@ -226,6 +231,22 @@ export function createPerformer(options: PerformerOptions): Performer {
   }
 
   return { perform, active: jobs.held, queued: jobs.waiting };
+}
+
+/** The step's result is its outputs. */
+async function performWith(
+  { node: { type }, step }: EffectRequest,
+  input: EffectInput,
+  context: EffectContext,
+): Promise<NodeResult> {
+  if (type.kind === 'effect') return type.perform(input, context);
+  if (type.kind !== 'steps' || step === undefined) throw new Error(`${type.typeId} is no effect`);
+  return { outputs: await type.perform({ ...input, step }, context) };
+}
+
+function performedType({ type }: NodePlan): EffectNodeType | StepsNodeType {
+  if (type.kind !== 'effect' && type.kind !== 'steps') throw new Error(`${type.typeId} is no effect`);
+  return type;
 }
 
 export function effectType({ type }: NodePlan): EffectNodeType {

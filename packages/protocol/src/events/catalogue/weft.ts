@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { anyJson, count, nonEmpty, open } from '../../documents/schema-parts.ts';
+import { anyJson, count, jsonObject, nonEmpty, open, positive } from '../../documents/schema-parts.ts';
+import { EventError } from './payload-parts.ts';
 import { DEBUG, event, family } from './row.ts';
 
 /** What this host records beside the protocol's types, under its own prefix. */
@@ -15,6 +16,44 @@ export const WEFT_EVENTS = family('weft', [
     DEBUG,
     open({ nodeId: nonEmpty, channel: nonEmpty }),
     'A node wrote to a channel of the parent run.',
+  ),
+  event(
+    'weft.step.started',
+    DEBUG,
+    open({
+      nodeId: nonEmpty,
+      step: nonEmpty,
+      round: count,
+      attempt: count,
+      request: Type.Optional(jsonObject),
+      onUnknownOutcome: Type.Optional(Type.Enum(['repeat', 'fail'])),
+    }),
+    'One step of a node begins, such as a turn of an agent; steps that run side by side have the same round.',
+  ),
+  event(
+    'weft.step.completed',
+    DEBUG,
+    open({ nodeId: nonEmpty, step: nonEmpty, result: jsonObject }),
+    'A step of a node ended well.',
+  ),
+  event(
+    'weft.step.failed',
+    DEBUG,
+    open({ nodeId: nonEmpty, step: nonEmpty, error: EventError, attempts: positive }),
+    'A step of a node failed for good; the node decides what that means.',
+  ),
+  event(
+    'weft.step.retried',
+    DEBUG,
+    open({
+      nodeId: nonEmpty,
+      step: nonEmpty,
+      attempt: positive,
+      delayMs: count,
+      lastError: Type.Optional(EventError),
+      reason: Type.Optional(Type.String()),
+    }),
+    'An attempt of a step failed or was cut short, and another follows after a delay.',
   ),
   event(
     'weft.trigger.fired',

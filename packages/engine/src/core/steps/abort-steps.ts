@@ -1,0 +1,11 @@
+import { effectKey, type NodeKey, type NodeState } from '../../model/run-state.ts';
+import type { Batch } from '../decide/live-run.ts';
+
+/** Nobody wants what the node has under way. */
+export function abortSteps(batch: Batch, key: NodeKey, known: NodeState): void {
+  const { run } = batch;
+  for (const { id } of known.steps ?? []) {
+    const effect = effectKey(key, id);
+    if (run.inFlight.delete(effect)) batch.abort(effect);
+  }
+}

@@ -1,0 +1,92 @@
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import type { StepRecord } from '../../model/node-type.ts';
+import type { ModelToolCall, Usage } from '../../ports/models.ts';
+import type { Tool } from '../../ports/tools.ts';
+
+/** What an agent knows, read from the steps on record: the tools it was offered, and its turns with their calls. */
+export interface AgentHistory {
+  readonly list: StepRecord | undefined;
+  readonly tools: readonly ListedTool[];
+  readonly turns: readonly Turn[];
+}
+
+export interface ListedTool extends Tool {
+  readonly server: string;
+}
+
+export interface Turn {
+  readonly number: number;
+  readonly record: StepRecord;
+  readonly text: string;
+  readonly reasoning: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly finishReason: string;
+  readonly usage: Usage;
+  readonly calls: readonly Call[];
+}
+
+export interface Call {
+  /** Of its step; with the node's key, the id of the call in events. */
+  readonly id: string;
+  /** As the model gave it. */
+  readonly asked: ModelToolCall;
+  readonly record: StepRecord | undefined;
+  readonly approval: StepRecord | undefined;
+}
+
+export const TOOLS_STEP = 'tools';
+export const turnStep = (turn: number): string => `turn-${turn}`;
+const callStep = (turn: number, index: number): string => `${turnStep(turn)}.call-${index}`;
+export const approvalStep = (call: string): string => `${call}.approval`;
+
+export function readHistory(history: readonly StepRecord[]): AgentHistory {
+  const byId = new Map(history.map((step) => [step.id, step]));
+  const list = byId.get(TOOLS_STEP);
+  const turns: Turn[] = [];
+  for (let number = 1; ; number += 1) {
+    const record = byId.get(turnStep(number));
+    if (record === undefined) return { list, tools: toolsIn(list), turns };
+    turns.push(turnOf(number, record, byId));
+  }
+}
+
+function turnOf(number: number, record: StepRecord, byId: ReadonlyMap<string, StepRecord>): Turn {
+  const { text, reasoning, provider, model, finishReason, usage, toolCalls } = record.result ?? {};
+  const asked = (Array.isArray(toolCalls) ? toolCalls.filter(isJsonObject) : []).map(askedCall);
+  return {
+    number,
+    record,
+    text: textOf(text),
+    reasoning: textOf(reasoning),
+    provider: textOf(provider),
+    model: textOf(model),
+    finishReason: textOf(finishReason),
+    usage: usageOf(isJsonObject(usage) ? usage : {}),
+    calls: asked.map((call, index) => {
+      const id = callStep(number, index);
+      return { id, asked: call, record: byId.get(id), approval: byId.get(approvalStep(id)) };
+    }),
+  };
+}
+
+function askedCall({ id, name, arguments: given }: JsonObject): ModelToolCall {
+  return { id: textOf(id), name: textOf(name), arguments: textOf(given) };
+}
+
+function toolsIn(list: StepRecord | undefined): ListedTool[] {
+  const tools = list?.result?.['tools'];
+  return Array.isArray(tools) ? (tools as unknown as ListedTool[]) : [];
+}
+
+function usageOf({ promptTokens, completionTokens, totalTokens }: JsonObject): Usage {
+  return {
+    promptTokens: Number(promptTokens ?? 0),
+    completionTokens: Number(completionTokens ?? 0),
+    totalTokens: Number(totalTokens ?? 0),
+  };
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,117 @@
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { type EffectInput, NodeFailure } from '../../model/node-type.ts';
+import type { ModelMessage, ModelRequest } from '../../ports/models.ts';
+import type { PreparedAgent } from './agent-config.ts';
+import { type AgentHistory, type Call, type ListedTool, readHistory, type Turn } from './agent-history.ts';
+import { asOffered, offeredTools } from './offered-tools.ts';
+import { outputProblem } from './agent-output.ts';
+import { planCall } from './tool-calls.ts';
+import { untrusted, UNTRUSTED_NOTE } from './untrusted-text.ts';
+
+/** What the model is asked in its next turn: a function of config, inputs and the steps on record. */
+
+export type AgentPlace = Pick<
+  EffectInput,
+  'nodeId' | 'config' | 'inputs' | 'prepared' | 'configurable' | 'agent'
+>;
+
+const MAX_TRANSCRIPT = 2 * 1024 * 1024;
+
+/** Throws NodeFailure when the conversation has grown beyond what is sent. */
+export function modelRequest(place: AgentPlace, history: AgentHistory): ModelRequest {
+  const { config, configurable } = place;
+  const { outputSchema } = config;
+  const { temperature, maxTokens } = configurable;
+  const model = modelOf(place);
+  const offered = offeredTools(history.tools);
+  const messages = [...opening(place), ...history.turns.flatMap((turn) => said(turn, offered, place))];
+  checkLength(messages);
+  return {
+    messages,
+    ...(model !== undefined && { model }),
+    ...(offered.size > 0 && { tools: [...offered].map(asOffered) }),
+    ...(isJsonObject(outputSchema) && { outputSchema }),
+    ...(typeof temperature === 'number' && { temperature }),
+    ...(typeof maxTokens === 'number' && { maxTokens }),
+  };
+}
+
+/** The run's options go before what the node says, so that a fork can ask another model from here on. */
+export function modelOf({ config, configurable }: AgentPlace): string | undefined {
+  const model = configurable['ai.model'] ?? configurable['model'] ?? config['model'];
+  return typeof model === 'string' ? model : undefined;
+}
+
+function opening({ config, inputs }: AgentPlace): ModelMessage[] {
+  const prompt = textOf(inputs['prompt'] ?? config['prompt'] ?? '');
+  const data = inputs['input'];
+  const user =
+    data === undefined ? prompt : `${prompt}\n\n${untrusted(textOf(data), 'input of the workflow')}`;
+  return [
+    { role: 'system', text: `${textOf(config['instructions'] ?? '')}\n\n${UNTRUSTED_NOTE}` },
+    { role: 'user', text: user },
+  ];
+}
+
+/** A turn as it is told in later ones. */
+function said(turn: Turn, offered: ReadonlyMap<string, ListedTool>, place: AgentPlace): ModelMessage[] {
+  const prepared = place.prepared as PreparedAgent;
+  const { text, calls } = turn;
+  const assistant: ModelMessage = {
+    role: 'assistant',
+    text,
+    ...(calls.length > 0 && { toolCalls: calls.map(({ asked }) => asked) }),
+  };
+  if (calls.length === 0) {
+    const problem = outputProblem(turn, prepared);
+    const again = `That does not satisfy the schema of the answer: ${problem ?? ''}. Answer again, with JSON alone.`;
+    return [assistant, { role: 'user', text: again }];
+  }
+  return [assistant, ...calls.map((call) => returned(call, offered, prepared))];
+}
+
+function returned(
+  call: Call,
+  offered: ReadonlyMap<string, ListedTool>,
+  prepared: PreparedAgent,
+): ModelMessage {
+  const { id: callId, name } = call.asked;
+  const planned = planCall(call, offered, prepared);
+  if (planned.type !== 'call') return { role: 'tool', callId, name, text: planned.why, isError: true };
+  const source = `${planned.tool.server}/${planned.tool.name}`;
+  const { result, error } = call.record ?? {};
+  if (result === undefined) {
+    const text = untrusted(`${error?.code ?? ''}: ${error?.message ?? ''}`, source);
+    return { role: 'tool', callId, name, text, isError: true };
+  }
+  const text = untrusted(resultText(result), source);
+  return { role: 'tool', callId, name, text, ...(result['isError'] === true && { isError: true }) };
+}
+
+/** The text of a tool's answer; what is no text is told as JSON. */
+export function resultText({ content, structuredContent }: JsonObject): string {
+  const parts = Array.isArray(content) ? content : [];
+  const texts = parts.map((part) =>
+    isJsonObject(part) && part['type'] === 'text' ? textOf(part['text'] ?? '') : JSON.stringify(part),
+  );
+  if (texts.length === 0 && structuredContent !== undefined) return JSON.stringify(structuredContent);
+  return texts.join('\n');
+}
+
+function checkLength(messages: readonly ModelMessage[]): void {
+  const length = messages.reduce((sum, { text }) => sum + text.length, 0);
+  if (length <= MAX_TRANSCRIPT) return;
+  throw new NodeFailure(
+    'agent_transcript_too_large',
+    `What the agent has said and heard takes ${length} characters; the limit is ${MAX_TRANSCRIPT}. Give it fewer turns, or tools that answer with less.`,
+    { details: { limit: MAX_TRANSCRIPT, observed: length } },
+  );
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+export function requestFor(place: AgentPlace, steps: Parameters<typeof readHistory>[0]): ModelRequest {
+  return modelRequest(place, readHistory(steps));
+}

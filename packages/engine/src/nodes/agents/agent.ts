@@ -1,0 +1,290 @@
+import { canonicalJson, type Json, type JsonObject } from '@weft/protocol';
+import { sha256Hex } from '../../crypto/hash.ts';
+import {
+  type EffectContext,
+  type NodeEvent,
+  NodeFailure,
+  type NodeInput,
+  type NodeResult,
+  type Question,
+  type StepInput,
+  type StepMove,
+  type StepRecord,
+  type StepRequest,
+  type StepsNodeType,
+} from '../../model/node-type.ts';
+import type { ModelReply } from '../../ports/models.ts';
+import type { ToolResult } from '../../ports/tools.ts';
+import { evaluateOrFail } from '../config/expressions-in-config.ts';
+import { agentIdOf } from '../people/confidence.ts';
+import { AGENT_CONFIG, type PreparedAgent, prepareAgent, turnLimit } from './agent-config.ts';
+import { callIdOf, tellLast } from './agent-events.ts';
+import {
+  type AgentHistory,
+  approvalStep,
+  type Call,
+  type ListedTool,
+  readHistory,
+  TOOLS_STEP,
+  type Turn,
+  turnStep,
+} from './agent-history.ts';
+import { outputOf, outputProblem } from './agent-output.ts';
+import { modelOf, modelRequest, requestFor } from './agent-transcript.ts';
+import { offeredTools } from './offered-tools.ts';
+import { planCall } from './tool-calls.ts';
+import { matchesTool } from './tool-patterns.ts';
+
+/**
+ * A model that calls tools until it has an answer. Every turn of the model and every call of a tool is a step of the node, with its own
+ * durable outcome: what the agent knows is what is on record of them.
+ *
+ *   tools listed ──► turn ──calls──► calls that need nobody ──► calls that a person has accepted, one by one ──► turn
+ *                      └──answer──► done
+ */
+export const agentNode: StepsNodeType = {
+  kind: 'steps',
+  typeId: 'weft.ai.agent',
+  title: 'Agent',
+  summary: 'Lets a language model call tools, turn by turn, until it has an answer.',
+  config: AGENT_CONFIG,
+  outputPorts: ['output', 'text', 'turns', 'model', 'finishReason', 'usage'],
+  asksModel: true,
+  dependsOn: () => ['prompt', 'input'],
+  defaultTimeoutMs: 300_000,
+  prepare: prepareAgent,
+  next(input, steps) {
+    const history = readHistory(steps);
+    const offered = offeredTools(history.tools);
+    const events = tellLast(input, history, offered, steps);
+    const move = nextMove(input, history, offered);
+    return { ...move, events: [...events, ...(move.events ?? [])] };
+  },
+  perform(input, context) {
+    const { id } = input.step;
+    if (id === TOOLS_STEP) return listTools(input, context);
+    return id.includes('.call-') ? callTool(input, context) : askModel(input, context);
+  },
+};
+
+function nextMove(
+  input: NodeInput,
+  history: AgentHistory,
+  offered: ReadonlyMap<string, ListedTool>,
+): StepMove {
+  const { tools } = input.prepared as PreparedAgent;
+  const { list, turns } = history;
+  if (list === undefined && tools.length > 0) return { steps: [listing(tools.map(({ server }) => server))] };
+  if (list?.error !== undefined) return failed(list);
+  const turn = turns.at(-1);
+  if (turn === undefined) return nextTurn(input, history);
+  if (turn.record.error !== undefined) return failed(turn.record);
+  if (turn.calls.length === 0) return answered(input, history, turn);
+  return nextCalls(input, turn, offered) ?? afterCalls(input, history, turn);
+}
+
+function listing(servers: readonly string[]): StepRequest {
+  return { id: TOOLS_STEP, request: { servers: [...new Set(servers)] }, onUnknownOutcome: 'repeat' };
+}
+
+function nextTurn(input: NodeInput, history: AgentHistory): StepMove {
+  const turn = history.turns.length + 1;
+  const limit = turnLimit(input.config);
+  if (turn > limit) {
+    const message = `The agent may take ${limit} turns and has no answer yet. Raise maxTurns, or give it less to do.`;
+    return { failure: new NodeFailure('agent_turn_limit', message, { details: { limit } }) };
+  }
+  const model = modelOf(input);
+  const digest = sha256Hex(canonicalJson(modelRequest(input, history) as unknown as Json));
+  return {
+    steps: [
+      {
+        id: turnStep(turn),
+        request: { turn, digest, ...(model !== undefined && { model }) },
+        onUnknownOutcome: 'repeat',
+      },
+    ],
+  };
+}
+
+/** Calls that need nobody side by side; then those that do, one after the other. Undefined when all have come to their end. */
+function nextCalls(
+  input: NodeInput,
+  turn: Turn,
+  offered: ReadonlyMap<string, ListedTool>,
+): StepMove | undefined {
+  const ready: StepRequest[] = [];
+  let question: { readonly ask: Question; readonly step: string } | undefined;
+  for (const call of turn.calls) {
+    const planned = planCall(call, offered, input.prepared as PreparedAgent);
+    if (planned.type !== 'call' || planned.state === 'ended') continue;
+    if (planned.state === 'ready') ready.push(calling(call, planned.tool, planned.arguments));
+    else question ??= { ask: approvalOf(input, call, planned), step: approvalStep(call.id) };
+  }
+  return ready.length > 0 ? { steps: ready } : question;
+}
+
+function calling({ id }: Call, tool: ListedTool, given: JsonObject): StepRequest {
+  const { server, name, digest, isReadOnly, isIdempotent } = tool;
+  return {
+    id,
+    request: { server, tool: name, digest, arguments: given },
+    onUnknownOutcome: isReadOnly || isIdempotent ? 'repeat' : 'fail',
+  };
+}
+
+/** Shows what will be sent, and nothing else will be. */
+function approvalOf(
+  input: NodeInput,
+  call: Call,
+  { tool, arguments: given }: { readonly tool: ListedTool; readonly arguments: JsonObject },
+): Question {
+  const { server, name, digest, isDestructive } = tool;
+  return {
+    kind: 'approval',
+    data: {
+      artifactId: callIdOf(input, call),
+      artifactType: 'tool-call',
+      title: `Call ${name} of ${server}?`,
+      actions: ['accept', 'reject'],
+      artifactData: { server, tool: name, arguments: given, digest, isDestructive },
+    },
+  };
+}
+
+function afterCalls(input: NodeInput, history: AgentHistory, turn: Turn): StepMove {
+  const unknown = turn.calls.find(({ record }) => record?.error?.code === 'effect_outcome_unknown');
+  if (unknown?.record !== undefined) return failed(unknown.record);
+  const { stopWhen } = input.prepared as PreparedAgent;
+  const soFar = {
+    turns: history.turns.length,
+    text: turn.text,
+    toolCalls: turn.calls.map(({ asked }) => asked.name),
+    results: turn.calls.map(({ record }) => record?.result ?? null),
+  };
+  const isOver =
+    stopWhen !== undefined && evaluateOrFail(() => stopWhen(input.scopeWith(soFar), input.budget)) === true;
+  return isOver ? done(input, history, turn) : nextTurn(input, history);
+}
+
+function answered(input: NodeInput, history: AgentHistory, turn: Turn): StepMove {
+  if (turn.finishReason === 'content_filter') {
+    const message = 'The provider has withheld the answer of the model.';
+    return { failure: new NodeFailure('content_filtered', message) };
+  }
+  const isWrong = outputProblem(turn, input.prepared as PreparedAgent) !== undefined;
+  return isWrong ? nextTurn(input, history) : done(input, history, turn);
+}
+
+function done(input: NodeInput, { turns }: AgentHistory, turn: Turn): NodeResult {
+  const { text, model, finishReason } = turn;
+  const output = outputOf(turn, input.prepared as PreparedAgent);
+  const decided: NodeEvent = {
+    type: 'agent.decided',
+    payload: { agentId: agentIdOf(input, 'agent'), decision: output },
+  };
+  return {
+    outputs: { output, text, turns: turns.length, model, finishReason, usage: usageOf(turns) },
+    events: [decided],
+  };
+}
+
+function usageOf(turns: readonly Turn[]): JsonObject {
+  const sum = (count: (turn: Turn) => number) => turns.reduce((all, turn) => all + count(turn), 0);
+  return {
+    promptTokens: sum(({ usage }) => usage.promptTokens),
+    completionTokens: sum(({ usage }) => usage.completionTokens),
+    totalTokens: sum(({ usage }) => usage.totalTokens),
+  };
+}
+
+function failed({ error }: StepRecord): StepMove {
+  const { code = 'node_failed', message = '', details } = error ?? {};
+  return { failure: new NodeFailure(code, message, details === undefined ? {} : { details }) };
+}
+
+const MAX_TOOLS = 128;
+const MAX_LIST_BYTES = 131_072;
+
+async function listTools({ prepared, step }: StepInput, context: EffectContext): Promise<JsonObject> {
+  const { tools: patterns } = prepared as PreparedAgent;
+  const tools: JsonObject[] = [];
+  for (const server of step.request['servers'] as string[]) {
+    for (const tool of await context.tools.list(server, context))
+      if (matchesTool(patterns, server, tool.name)) tools.push({ server, ...tool });
+  }
+  const size = JSON.stringify(tools).length;
+  if (tools.length > MAX_TOOLS || size > MAX_LIST_BYTES) {
+    throw new NodeFailure(
+      'agent_tools_too_many',
+      `The agent would be offered ${tools.length} tools, ${size} bytes of definitions; the limits are ${MAX_TOOLS} and ${MAX_LIST_BYTES}. Name fewer of them in config.tools.`,
+      { details: { limit: MAX_TOOLS, observed: tools.length } },
+    );
+  }
+  return { tools };
+}
+
+const MAX_CALLS = 32;
+
+async function askModel(input: StepInput, context: EffectContext): Promise<JsonObject> {
+  const request = requestFor(input, input.step.history);
+  const provider = context.models.providerFor({ model: request.model, configurable: input.configurable });
+  if (provider === undefined) {
+    throw new NodeFailure(
+      'provider_unavailable',
+      'This host has no language model. On a test host, a test key may name one in configurable.mockProvider.',
+    );
+  }
+  const reply: ModelReply = await provider.call(request, context);
+  const { text, model, finishReason, usage, toolCalls = [], reasoning } = reply;
+  if (toolCalls.length > MAX_CALLS) {
+    const message = `The model wants ${toolCalls.length} tool calls in one turn; the limit is ${MAX_CALLS}.`;
+    throw new NodeFailure('model_reply_invalid', message, { retryable: true });
+  }
+  return {
+    provider: provider.id,
+    model,
+    text,
+    finishReason,
+    usage: { ...usage },
+    ...(toolCalls.length > 0 && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
+    ...(reasoning !== undefined && { reasoning }),
+  };
+}
+
+const MAX_RESULT_BYTES = 131_072;
+
+/** A tool that is not the one that was offered, and that a person may have accepted, is not called. */
+async function callTool({ step }: StepInput, context: EffectContext): Promise<JsonObject> {
+  const {
+    server,
+    tool,
+    digest,
+    arguments: given,
+  } = step.request as {
+    readonly server: string;
+    readonly tool: string;
+    readonly digest: string;
+    readonly arguments: JsonObject;
+  };
+  const offered = (await context.tools.list(server, context)).find(({ name }) => name === tool);
+  if (offered?.digest !== digest) {
+    throw new NodeFailure(
+      'tool_changed',
+      `Server "${server}" has another tool "${tool}" now than when the agent began, or none. It was not called.`,
+    );
+  }
+  const result: ToolResult = await context.tools.call({ server, tool, arguments: given }, context);
+  const { content, structuredContent, isError } = result;
+  const recorded: JsonObject = {
+    content: [...content],
+    ...(structuredContent !== undefined && { structuredContent }),
+    isError,
+  };
+  const size = JSON.stringify(recorded).length;
+  if (size <= MAX_RESULT_BYTES) return recorded;
+  throw new NodeFailure(
+    'tool_result_too_large',
+    `The answer of "${tool}" takes ${size} bytes; the limit is ${MAX_RESULT_BYTES}. The call was made.`,
+  );
+}
