@@ -83,6 +83,7 @@ export type {
 } from './ports/models.ts';
 export { parseRetryAfter } from './nodes/http/http-failures.ts';
 export type { Tool, ToolCall, ToolContext, ToolResult, Tools, ToolServerStatus } from './ports/tools.ts';
+export { checkArguments } from './nodes/tools/tool-arguments.ts';
 export { renderNodeReference } from './nodes/reference.ts';
 export { renderTypedNodes } from './nodes/typed-nodes.ts';
 export { AuditAnchorError } from './runtime/audit/audit-anchor.ts';

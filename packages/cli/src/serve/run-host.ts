@@ -43,6 +43,7 @@ import { shownUrl } from './store/postgres-url.ts';
 import type { ServeSettings } from './settings/settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { readModels } from './models.ts';
+import { readToolServers, type ServedTools } from './tool-servers.ts';
 import { type HostNodes, startHostNodes } from './nodes/host-nodes.ts';
 import type { ServedNode } from './nodes/process-messages.ts';
 import { startFailure } from './start-failure.ts';
@@ -88,6 +89,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   const { clock, maxPageCount, retryScaleForTests } = testOnly(io.env, settings.conformance);
   const conformance = await conformanceFor(settings.conformance);
   const served = await readModels(settings.blocks.models);
+  const toolServers = await readToolServers(settings.blocks.mcpServers, { cwd: io.cwd, log });
   const acceptLoss = settings.acceptDataLoss
     ? (loss: StoreLoss) => acceptanceOf(loss, folder, log)
     : undefined;
@@ -110,6 +112,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     auditRuns: settings.auditRuns,
     egressAllow: settings.allowEgress,
     ...(served === undefined ? {} : { models: served.models }),
+    ...(toolServers === undefined ? {} : { tools: toolServers.tools }),
     ownUrl: () => ownUrl,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
@@ -128,6 +131,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     telemetry = await startTelemetry(host, settings, log);
     await startEngine(host, place, settings);
     await served?.checkKeys(host, operator(settings.conformance));
+    await toolServers?.checkSecrets(host, operator(settings.conformance));
     const keyFrom = await provideFirstKey({
       store,
       folder,
@@ -168,6 +172,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       telemetry,
       store,
       nodes,
+      toolServers,
       url,
       folder: isInFolder ? folder : undefined,
     };
@@ -187,6 +192,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     try {
       await server?.shutdown();
       await host.stop(0);
+      await toolServers?.tools.stop();
       await telemetry?.stop(0);
     } finally {
       // Whatever failed before: an open store would keep alive a process that serves no one.
@@ -384,15 +390,26 @@ interface Parts {
   readonly telemetry: RunningTelemetry;
   readonly store: Store;
   readonly nodes: HostNodes;
+  readonly toolServers: ServedTools | undefined;
   readonly url: string;
   readonly folder: DataFolder | undefined;
 }
 
-async function stopAll({ server, host, telemetry, store, nodes, url, folder }: Parts): Promise<void> {
+async function stopAll({
+  server,
+  host,
+  telemetry,
+  store,
+  nodes,
+  toolServers,
+  url,
+  folder,
+}: Parts): Promise<void> {
   try {
     await nodes.stop();
     await server.shutdown();
     await host.stop(HOST_GRACE_MS);
+    await toolServers?.tools.stop();
     await telemetry.stop(TELEMETRY_GRACE_MS);
   } finally {
     await store.close();

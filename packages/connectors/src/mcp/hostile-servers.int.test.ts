@@ -147,7 +147,7 @@ describe('a server that does not answer', () => {
     await expect(call(tools)).rejects.toMatchObject({ code: 'tool_timeout', retryable: true });
   });
 
-  it('fails a call in which it dies, is not started again at once, and works after its backoff (M-1, M-2)', async () => {
+  it('fails a call in which it dies, is not started again at once, and works after its backoff (M-4, M-5)', async () => {
     const tools = open(
       `onRequest({ ${ONE_TOOL}, 'tools/call': (id, { arguments: { die } }) => die ? process.exit(3) : reply(id, { content: [] }) })`,
     );
@@ -199,7 +199,7 @@ describe('a server that does not answer', () => {
 });
 
 describe('calls of one server', () => {
-  it('are open up to the limit, and the others wait (M-3)', async () => {
+  it('are open up to the limit, and the others wait (M-6)', async () => {
     const tools = open(
       `let open = 0, most = 0; onRequest({ ${ONE_TOOL}, 'tools/call': (id) => { most = Math.max(most, ++open); setTimeout(() => { open--; reply(id, { content: [{ most }] }); }, 20); } })`,
     );
@@ -214,7 +214,7 @@ describe('a server whose tools change', () => {
   const CHANGING = `let version = 1; onRequest({ 'tools/list': (id) => reply(id, { tools: [tool('work', { description: 'v' + version })] }),
     'tools/call': (id) => { version++; send({ method: 'notifications/tools/list_changed' }); reply(id, { content: [] }); } })`;
 
-  it('is noticed, and not called by those who know another definition (M-4)', async () => {
+  it('is noticed, and not called by those who know another definition (M-7)', async () => {
     const tools = open(CHANGING);
     const [first] = await tools.list('bad', toolContext());
     const digest = first?.digest ?? '';

@@ -1,11 +1,10 @@
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Log, Tool, ToolCall, ToolContext, ToolResult } from '@weft/engine';
-import { NodeFailure } from '@weft/engine';
+import { checkArguments, NodeFailure } from '@weft/engine';
 import type { McpServer } from './config.ts';
 import { callFailure, unavailable } from './failures.ts';
 import { MCP_LIMITS } from './limits.ts';
 import { type Credentials, openSession, resolveCredentials, type Session } from './session.ts';
-import { createArgumentCheck } from './tool-arguments.ts';
 import { createKeptToolList } from './kept-tool-list.ts';
 import { readResult } from './tool-result.ts';
 
@@ -16,10 +15,10 @@ import { readResult } from './tool-result.ts';
  *     ▲              │
  *     └───failed─────┘  not again before the backoff is over
  *
- * M-1. A server has at most one session, and so at most one process, at a time.
- * M-2. After a failed start the next one waits: a second at first, twice as long each time, a minute at most. An answer ends the row.
- * M-3. At most so many calls of a server are open at a time; the others wait, in order.
- * M-4. A call is sent only for a tool that the configuration admits and the server lists, with arguments that fit its schema.
+ * M-4. A server has at most one session, and so at most one process, at a time.
+ * M-5. After a failed start the next one waits: a second at first, twice as long each time, a minute at most. An answer ends the row.
+ * M-6. At most so many calls of a server are open at a time; the others wait, in order.
+ * M-7. A call is sent only for a tool that the configuration admits and the server lists, with arguments that fit its schema.
  */
 export interface ServerConnection {
   list(context: ToolContext): Promise<readonly Tool[]>;
@@ -55,7 +54,6 @@ export function createServerConnection(server: McpServer, options: ConnectionOpt
   const { name } = server;
   const { log } = options;
   const slots = createSlots(name);
-  const checkArguments = createArgumentCheck();
   let phase: Phase = { kind: 'idle' };
   let failures = 0;
   let notBefore = 0;
@@ -153,7 +151,7 @@ export function createServerConnection(server: McpServer, options: ConnectionOpt
       const result = await session.request(
         'tools/call',
         { name: tool.name, arguments: request.arguments, _meta },
-        { context, timeoutMs: server.timeoutMs },
+        { context, timeoutMs: Math.min(request.timeoutMs ?? server.timeoutMs, server.timeoutMs) },
       );
       failures = 0;
       return readResult(result, tool.name);

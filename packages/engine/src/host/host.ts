@@ -12,6 +12,7 @@ import type { NodeTypeCatalogue } from './surface/node-types.ts';
 import type { Operations } from './surface/operations.ts';
 import type { Runs } from './surface/runs.ts';
 import type { Secrets } from './surface/secrets.ts';
+import type { ToolServers } from './surface/tool-servers.ts';
 import type { Webhooks } from './surface/webhooks.ts';
 import type { Workers } from './surface/workers.ts';
 import type { Workflows } from './surface/workflows.ts';
@@ -29,6 +30,7 @@ export type * from './surface/operations.ts';
 export type * from './surface/runs.ts';
 export type * from './surface/secrets.ts';
 export type * from './surface/telemetry.ts';
+export type * from './surface/tool-servers.ts';
 export type * from './surface/webhooks.ts';
 export type * from './surface/workers.ts';
 export type * from './surface/workflows.ts';
@@ -54,6 +56,7 @@ export interface Host {
   readonly audit: Audit;
   readonly cluster: Cluster;
   readonly workers: Workers;
+  readonly toolServers: ToolServers;
   /** Who holds this credential; the answer may be cached for a second. */
   readonly authenticate: Authenticate;
   /**

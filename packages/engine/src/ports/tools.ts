@@ -63,6 +63,8 @@ export interface ToolCall {
   readonly arguments: JsonObject;
   /** Of the definition that the call was made for: with another one it is refused as `tool_changed`. */
   readonly digest?: string;
+  /** At most what is configured for the server. */
+  readonly timeoutMs?: number;
 }
 
 export interface ToolResult {

@@ -86,6 +86,9 @@ export const ENDPOINTS = {
   reportTasks: { method: 'POST', path: '/v1/host/weft/workers/{workerId}/reports', unkeyed: true },
   listNodeTypes: { method: 'GET', path: '/v1/host/weft/node-types' },
   mapNodeType: { method: 'POST', path: '/v1/host/weft/node-types/{typeId}:map', unkeyed: true },
+  listToolServers: { method: 'GET', path: '/v1/host/weft/mcp' },
+  testToolServer: { method: 'POST', path: '/v1/host/weft/mcp/{server}:test', unkeyed: true },
+  callTool: { method: 'POST', path: '/v1/host/weft/mcp/{server}:call', unkeyed: true },
 } as const satisfies Readonly<Record<string, Endpoint>>;
 
 export type OperationId = keyof typeof ENDPOINTS;

@@ -7,6 +7,7 @@ import { HOST_ROUTES } from './host-routes.ts';
 import { PROBE_ROUTES } from './probe-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import type { RouteDescription } from './route-description.ts';
+import { TOOL_ROUTES } from './tool-routes.ts';
 import { WORKER_ROUTES } from './worker-routes.ts';
 import { DELIVERY_ROUTES, WEBHOOK_ROUTES } from './webhook-routes.ts';
 
@@ -24,6 +25,7 @@ const DESCRIPTIONS: Readonly<Record<OperationId, RouteDescription>> = {
   ...DELIVERY_ROUTES,
   ...CLUSTER_ROUTES,
   ...WORKER_ROUTES,
+  ...TOOL_ROUTES,
 };
 
 /** Every operation of the HTTP surface, in the order of its documents. */
