@@ -52,11 +52,13 @@ export type {
   Egress,
   EgressRequest,
   EgressResponse,
+  EgressStream,
   InterruptNodeType,
   LoopNodeType,
   NodeInput,
   NodeResult,
   NodeType,
+  OutputChunk,
   PrepareTools,
   PureNodeType,
   Question,
@@ -64,8 +66,24 @@ export type {
   TimerNodeType,
 } from './model/node-type.ts';
 export { BUILTIN_NODE_TYPES } from './nodes/index.ts';
-export type { ModelContext, ModelProvider, ModelReply, ModelRequest, Models } from './ports/models.ts';
-export type { Tool, ToolCall, ToolContext, ToolResult, Tools } from './ports/tools.ts';
+export { closingMeta, POLICY_MODES } from './ports/models.ts';
+export type {
+  FinishReason,
+  ModelChoice,
+  ModelContext,
+  ModelMessage,
+  ModelPolicy,
+  ModelProvider,
+  ModelReply,
+  ModelRequest,
+  Models,
+  ModelToolCall,
+  OfferedModels,
+  OfferedProvider,
+} from './ports/models.ts';
+export { parseRetryAfter } from './nodes/http/http-failures.ts';
+export type { Tool, ToolCall, ToolContext, ToolResult, Tools, ToolServerStatus } from './ports/tools.ts';
+export { checkArguments } from './nodes/tools/tool-arguments.ts';
 export { renderNodeReference } from './nodes/reference.ts';
 export { renderTypedNodes } from './nodes/typed-nodes.ts';
 export { AuditAnchorError } from './runtime/audit/audit-anchor.ts';
@@ -78,6 +96,7 @@ export type { Clock } from './ports/clock.ts';
 export { commandOutcome } from './runtime/commands/commands.ts';
 export { createEgress } from './runtime/egress/egress.ts';
 export type { EgressOptions } from './runtime/egress/egress.ts';
+export { EgressError } from './runtime/egress/egress-error.ts';
 export type { RandomBytes } from './runtime/runs/ids.ts';
 export { recordFromText } from './core/json/lazy-inputs.ts';
 export { createFairQueue } from './runtime/fairness/fair-queue.ts';
@@ -86,6 +105,8 @@ export type { Gate } from './runtime/fairness/gate.ts';
 export { jsonText, nextTurn, runCooperatively } from './runtime/fairness/run-cooperatively.ts';
 export { createLoads, isOverShare } from './runtime/fairness/loads.ts';
 export { StopSource } from './runtime/effects/stop-source.ts';
+export { createSecretMask } from './runtime/secrets/mask.ts';
+export type { SecretMask } from './runtime/secrets/mask.ts';
 export { ensureFirstKey } from './runtime/auth/first-key.ts';
 export type { FirstKey } from './runtime/auth/first-key.ts';
 export { LIVE_PREFIX, newKey, TEST_PREFIX } from './runtime/auth/keys.ts';

@@ -184,6 +184,8 @@ export type {
   WorkerDocument,
   WorkerMessage,
 } from './documents/workers.ts';
+export { CallToolSchema } from './documents/tools.ts';
+export type { CallToolRequest, ToolOutcome, ToolServerDocument, ToolServerTest } from './documents/tools.ts';
 export { parseStrictJson, strictJsonInSteps } from './json/strict-json.ts';
 export type { StrictJsonOptions } from './json/strict-json.ts';
 export { countOf, indexOf, lastIndexOf, searchSteps } from './json/text-search.ts';

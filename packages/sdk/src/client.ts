@@ -10,6 +10,7 @@ import { type Forks, createForks } from './compare/forks.ts';
 import { type Imports, createImports } from './compare/imports.ts';
 import { type Interrupts, createInterrupts } from './runs/interrupts.ts';
 import { type NodeTypes, createNodeTypes } from './host/node-types.ts';
+import { type ToolServers, createToolServers } from './host/tool-servers.ts';
 import { type Operations, createOperations } from './host/operations.ts';
 import { type Keys, createKeys } from './host/keys.ts';
 import { type Runs, createRuns } from './runs/runs.ts';
@@ -31,6 +32,7 @@ export interface Client {
   readonly workflows: Workflows;
   readonly nodeTypes: NodeTypes;
   readonly workers: Workers;
+  readonly toolServers: ToolServers;
   readonly keys: Keys;
   readonly operations: Operations;
   readonly webhooks: Webhooks;
@@ -59,6 +61,7 @@ export function createClient(options: ClientOptions = {}): Client {
     workflows: createWorkflows(transport),
     nodeTypes: createNodeTypes(transport),
     workers: createWorkers(transport),
+    toolServers: createToolServers(transport),
     keys: createKeys(transport),
     operations: createOperations(transport),
     webhooks: createWebhooks(transport),

@@ -49,6 +49,13 @@ export {
   openInterruptsOf,
 } from './documents.ts';
 export type { NodeTypeEntry, NodeTypes } from './host/node-types.ts';
+export type {
+  ToolEntry,
+  ToolOutcome,
+  ToolServerEntry,
+  ToolServers,
+  ToolServerTest,
+} from './host/tool-servers.ts';
 export type { Workers, WorkerSummary } from './host/workers.ts';
 export { ApiError, ConnectionError } from './requests/errors.ts';
 export type { EventStreamOptions } from './streams/event-stream.ts';

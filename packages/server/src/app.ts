@@ -49,6 +49,7 @@ import { triggerRoutes } from './routes/triggers/triggers.ts';
 import { secretRoutes } from './routes/access/secrets.ts';
 import { stateAtRoutes } from './routes/runs/state-at.ts';
 import { webhookRoutes } from './routes/webhooks/webhooks.ts';
+import { toolServerRoutes } from './routes/tools/tool-servers.ts';
 import { nodeTypeRoutes } from './routes/workers/node-types.ts';
 import { workerRoutes } from './routes/workers/workers.ts';
 import { workflowRoutes } from './routes/workflows/workflows.ts';
@@ -117,6 +118,7 @@ const ROUTES_OF_APP = [
   workerRoutes,
   nodeTypeRoutes,
   mcpRoutes,
+  toolServerRoutes,
 ];
 
 /** The whole HTTP surface in front of a host. Opens no port: `startServer` does, `inject` needs none. */

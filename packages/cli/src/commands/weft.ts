@@ -19,6 +19,7 @@ import { create as createKey } from './keys/create.ts';
 import { ls as listKeys } from './keys/ls.ts';
 import { revoke as revokeKey } from './keys/revoke.ts';
 import { rotateLinks } from './keys/rotate-links.ts';
+import { mcp } from './mcp/index.ts';
 import { newProject } from './new.ts';
 import { nodes } from './nodes/index.ts';
 import { resolve } from './resolve.ts';
@@ -94,6 +95,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
     register,
   ]),
   nodes,
+  mcp,
   group('workers', 'See who serves node types', [listWorkers]),
   group('keys', 'Manage API keys', [
     listKeys,

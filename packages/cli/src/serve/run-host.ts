@@ -42,6 +42,8 @@ import { nameOf } from './settings/settings-table.ts';
 import { shownUrl } from './store/postgres-url.ts';
 import type { ServeSettings } from './settings/settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
+import { readModels } from './models.ts';
+import { readToolServers, type ServedTools } from './tool-servers.ts';
 import { type HostNodes, startHostNodes } from './nodes/host-nodes.ts';
 import type { ServedNode } from './nodes/process-messages.ts';
 import { startFailure } from './start-failure.ts';
@@ -86,6 +88,8 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
   const { clock, maxPageCount, retryScaleForTests } = testOnly(io.env, settings.conformance);
   const conformance = await conformanceFor(settings.conformance);
+  const served = await readModels(settings.blocks.models);
+  const toolServers = await readToolServers(settings.blocks.mcpServers, { cwd: io.cwd, log });
   const acceptLoss = settings.acceptDataLoss
     ? (loss: StoreLoss) => acceptanceOf(loss, folder, log)
     : undefined;
@@ -107,6 +111,8 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     conformance,
     auditRuns: settings.auditRuns,
     egressAllow: settings.allowEgress,
+    ...(served === undefined ? {} : { models: served.models }),
+    ...(toolServers === undefined ? {} : { tools: toolServers.tools }),
     ownUrl: () => ownUrl,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
@@ -125,6 +131,8 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     // Before the engine continues the runs it finds, so that none of their events is missed.
     telemetry = await startTelemetry(host, settings, log);
     await startEngine(host, place, settings);
+    await served?.checkKeys(host, operator(settings.conformance));
+    await toolServers?.checkSecrets(host, operator(settings.conformance));
     const keyFrom = await provideFirstKey({
       store,
       folder,
@@ -165,6 +173,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       telemetry,
       store,
       nodes,
+      toolServers,
       url,
       folder: isInFolder ? folder : undefined,
     };
@@ -184,6 +193,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     try {
       await server?.shutdown();
       await host.stop(0);
+      await toolServers?.tools.stop();
       await telemetry?.stop(0);
     } finally {
       // Whatever failed before: an open store would keep alive a process that serves no one.
@@ -381,15 +391,26 @@ interface Parts {
   readonly telemetry: RunningTelemetry;
   readonly store: Store;
   readonly nodes: HostNodes;
+  readonly toolServers: ServedTools | undefined;
   readonly url: string;
   readonly folder: DataFolder | undefined;
 }
 
-async function stopAll({ server, host, telemetry, store, nodes, url, folder }: Parts): Promise<void> {
+async function stopAll({
+  server,
+  host,
+  telemetry,
+  store,
+  nodes,
+  toolServers,
+  url,
+  folder,
+}: Parts): Promise<void> {
   try {
     await nodes.stop();
     await server.shutdown();
     await host.stop(HOST_GRACE_MS);
+    await toolServers?.tools.stop();
     await telemetry.stop(TELEMETRY_GRACE_MS);
   } finally {
     await store.close();

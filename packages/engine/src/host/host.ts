@@ -15,6 +15,7 @@ import type { Runs } from './surface/runs.ts';
 import type { Schedules } from './surface/schedules.ts';
 import type { Secrets } from './surface/secrets.ts';
 import type { Triggers } from './surface/triggers.ts';
+import type { ToolServers } from './surface/tool-servers.ts';
 import type { Webhooks } from './surface/webhooks.ts';
 import type { Workers } from './surface/workers.ts';
 import type { Workflows } from './surface/workflows.ts';
@@ -35,6 +36,7 @@ export type * from './surface/schedules.ts';
 export type * from './surface/secrets.ts';
 export type * from './surface/telemetry.ts';
 export type * from './surface/triggers.ts';
+export type * from './surface/tool-servers.ts';
 export type * from './surface/webhooks.ts';
 export type * from './surface/workers.ts';
 export type * from './surface/workflows.ts';
@@ -63,6 +65,7 @@ export interface Host {
   readonly audit: Audit;
   readonly cluster: Cluster;
   readonly workers: Workers;
+  readonly toolServers: ToolServers;
   /** Who holds this credential; the answer may be cached for a second. */
   readonly authenticate: Authenticate;
   /**

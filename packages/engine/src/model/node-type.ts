@@ -434,6 +434,8 @@ export interface Question {
 export interface Egress {
   /** `tenant`: on whose behalf; tenants take turns where names are looked up. Nodes need not say it. */
   fetch(request: EgressRequest, tenant?: string): Promise<EgressResponse>;
+  /** The same, answered when the headers are here; the body comes in pieces. Reading it may throw what `fetch` throws. */
+  open(request: EgressRequest, tenant?: string): Promise<EgressStream>;
 }
 
 export interface EgressRequest {
@@ -444,6 +446,8 @@ export interface EgressRequest {
   readonly signal: StopSignal;
   readonly maxResponseBytes: number;
   readonly followRedirects: boolean;
+  /** HOST:PORT that the operator has named for requests of this kind: admitted for this one, though it may not be public; no redirect is. */
+  readonly admits?: string | undefined;
   /** The URL is sensitive: errors and log lines do not name the receiver, whose spelling in them is not the URL's. */
   readonly hidesReceiver?: boolean | undefined;
   /**
@@ -457,6 +461,13 @@ export interface EgressResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+}
+
+export interface EgressStream {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Can be read once. Whoever stops reading ends the exchange; its signal does so too. */
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
 /** Thrown by a node: becomes `node.failed` (or a retry when retryable). */

@@ -25,6 +25,7 @@ import { setVariableNode } from './data/set-variable.ts';
 import { startNode } from './control/start.ts';
 import { subWorkflowNode } from './children/sub-workflow.ts';
 import { supervisorNode } from './children/supervisor.ts';
+import { toolCallNode } from './tools/tool-call.ts';
 
 /** Every node type this host brings along, by type id. */
 export const BUILTIN_NODE_TYPES: readonly NodeType[] = [
@@ -43,6 +44,7 @@ export const BUILTIN_NODE_TYPES: readonly NodeType[] = [
   identityNode,
   interruptNode,
   loopNode,
+  toolCallNode,
   mergeNode,
   noopNode,
   supervisorNode,

@@ -248,6 +248,31 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
     },
     example: { config: { name: 'amount', default: 0 } },
   },
+  'core.mcp.toolCall': {
+    inputs: { arguments: 'laid over `config.arguments`' },
+    outputs: {
+      output: 'the structured content; without one the text; else the list of content',
+      content: 'the parts of the result, as the tool gave them',
+      structuredContent: 'where the tool gives it',
+      isError: 'true when the tool says that it has failed; the node completes all the same',
+      tool: '`server`, `name` and the `digest` of the definition that was called',
+    },
+    config: {
+      serverId: 'A server of `mcpServers` in the config file of the host.',
+      toolName: 'A tool that the server lists and the operator admits.',
+      arguments: 'Held against the schema of the tool before it is called.',
+      timeoutMs: 'For the call; at most, and by default, what the operator has set for the server.',
+      requireApproval: '`true` waits for a person, also where the operator does not ask for it.',
+      digest: 'Calls this definition only; `weft mcp ls SERVER --json` shows it.',
+    },
+    example: {
+      config: {
+        serverId: 'files',
+        toolName: 'read_text_file',
+        arguments: { path: '/srv/data/note.txt' },
+      },
+    },
+  },
   'core.http.request': {
     inputs: {
       url: 'before `config.url`',

@@ -1,10 +1,38 @@
 import type { JsonObject } from '@weft/protocol';
-import type { EffectContext } from '../model/node-type.ts';
+import type { EffectContext, Secrets } from '../model/node-type.ts';
 
 /** The language models that a host can ask: `HostOptions.models`. */
 export interface Models {
   /** The one that answers; undefined when this host has none for it. Throws NodeFailure where the tenant may not use it. */
   providerFor(choice: ModelChoice): ModelProvider | undefined;
+  /** What there is, for discovery and for those who choose. */
+  readonly offered?: OfferedModels;
+}
+
+export interface OfferedModels {
+  /** `PROVIDER/MODEL`, asked where none is named. */
+  readonly default?: string | undefined;
+  /** Asked in this order when another one fails. */
+  readonly fallback: readonly string[];
+  readonly providers: readonly OfferedProvider[];
+}
+
+export interface OfferedProvider {
+  readonly name: string;
+  readonly kind: string;
+  readonly baseUrl?: string | undefined;
+  /** Runs may bring a credential of their tenant. */
+  readonly takesCredentials: boolean;
+  readonly policy: ModelPolicy;
+}
+
+export const POLICY_MODES = ['disabled', 'optional', 'required', 'restricted'] as const;
+
+/** Who may ask a provider for what. */
+export interface ModelPolicy {
+  readonly mode: (typeof POLICY_MODES)[number];
+  /** Names of models, `*` for any characters; of `restricted` alone. */
+  readonly allowedModels?: readonly string[] | undefined;
 }
 
 export interface ModelChoice {
@@ -12,6 +40,8 @@ export interface ModelChoice {
   readonly model?: string | undefined;
   /** Options with which the run was created. */
   readonly configurable: JsonObject;
+  /** Secrets of the operator, not of the run's tenant: the host gives them. What they resolve is hidden as every secret is. */
+  readonly operatorSecrets?: Secrets | undefined;
 }
 
 export const NO_MODELS: Models = { providerFor: () => undefined };
@@ -77,6 +107,8 @@ export type ModelContext = Pick<
 export interface ModelReply {
   readonly text: string;
   readonly model: string;
+  /** Where it is not the one that was asked. */
+  readonly provider?: string | undefined;
   readonly finishReason: FinishReason;
   readonly usage: Usage;
   readonly toolCalls?: readonly ModelToolCall[];

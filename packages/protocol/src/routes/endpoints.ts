@@ -113,6 +113,9 @@ export const ENDPOINTS = {
   streamMcpMessages: { method: 'GET', path: '/v1/mcp' },
   endMcpSession: { method: 'DELETE', path: '/v1/mcp', unkeyed: true },
   mapNodeType: { method: 'POST', path: '/v1/host/weft/node-types/{typeId}:map', unkeyed: true },
+  listToolServers: { method: 'GET', path: '/v1/host/weft/mcp' },
+  testToolServer: { method: 'POST', path: '/v1/host/weft/mcp/{server}:test', unkeyed: true },
+  callTool: { method: 'POST', path: '/v1/host/weft/mcp/{server}:call', unkeyed: true },
 } as const satisfies Readonly<Record<string, Endpoint>>;
 
 export type OperationId = keyof typeof ENDPOINTS;

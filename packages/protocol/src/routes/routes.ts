@@ -8,6 +8,7 @@ import { MCP_ROUTES } from './mcp-routes.ts';
 import { PROBE_ROUTES } from './probe-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import type { RouteDescription } from './route-description.ts';
+import { TOOL_ROUTES } from './tool-routes.ts';
 import { WORKER_ROUTES } from './worker-routes.ts';
 import { SCHEDULE_ROUTES, TRIGGER_SUBSCRIPTION_ROUTES } from './schedule-routes.ts';
 import { DELIVERY_ROUTES, WEBHOOK_ROUTES } from './webhook-routes.ts';
@@ -29,6 +30,7 @@ const DESCRIPTIONS: Readonly<Record<OperationId, RouteDescription>> = {
   ...MCP_ROUTES,
   ...TRIGGER_SUBSCRIPTION_ROUTES,
   ...SCHEDULE_ROUTES,
+  ...TOOL_ROUTES,
 };
 
 /** Every operation of the HTTP surface, in the order of its documents. */

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { type DeadDelivery, type EffectNodeType, type Host, openMemoryStore } from '@weft/engine';
+import {
+  type DeadDelivery,
+  type EffectNodeType,
+  type Host,
+  openMemoryStore,
+  type Tool,
+  type Tools,
+} from '@weft/engine';
 import type { Json, JsonObject, OperationId } from '@weft/protocol';
 import { Type } from 'typebox';
 import { type Harness, type Loose, openHarness } from './harness.ts';
@@ -42,6 +49,24 @@ export const produce: EffectNodeType = {
     const { artifactId } = await artifacts.put({ name: 'report.json', mediaType: 'application/json', bytes });
     return { outputs: { artifactId } };
   },
+};
+
+/** A tool server that repeats what it is given. */
+const ECHO: Tools = {
+  servers: ['echo'],
+  list: () => Promise.resolve([ECHO_TOOL]),
+  call: ({ arguments: { text = '' } }) =>
+    Promise.resolve({ content: [{ type: 'text', text }], isError: false }),
+  status: () => ({ transport: 'stdio', state: 'ready', serverName: 'echo', tools: [ECHO_TOOL] }),
+};
+
+const ECHO_TOOL: Tool = {
+  name: 'echo',
+  inputSchema: { type: 'object' },
+  digest: '0'.repeat(64),
+  isReadOnly: true,
+  isIdempotent: true,
+  isDestructive: false,
 };
 
 export function workflow(id: string, typeId: string): JsonObject {
@@ -103,6 +128,7 @@ export async function openDrivenHost(): Promise<DrivenHost> {
   const at = await openHarness({ identity: randomBytes(32) }, withDeadDelivery, undefined, {
     store,
     nodes: [produce],
+    tools: ECHO,
     limits: { parkAfterMs: 0 },
   });
   await at.app.listen({ host: '127.0.0.1', port: 0 });
@@ -311,6 +337,9 @@ export async function openDrivenHost(): Promise<DrivenHost> {
       return { headers };
     },
     endMcpSession: async () => ({ headers: await mcpSession() }),
+    listToolServers: () => ({}),
+    testToolServer: () => ({ path: { server: 'echo' } }),
+    callTool: () => ({ path: { server: 'echo' }, body: { tool: 'echo', arguments: { text: 'hi' } } }),
     drainNode: async () => ({
       path: { node: String((await read('/v1/host/weft/cluster/nodes')).nodes?.[0]?.name) },
     }),

@@ -1,3 +1,4 @@
+import { CONFIG_BLOCKS } from './config-blocks.ts';
 import { ALL_SETTINGS, type NamedSetting } from './settings-table.ts';
 
 /** docs/reference/settings.md: every setting of a host, from the table. */
@@ -22,6 +23,14 @@ export function renderSettingsReference(): string {
       ...ALL_SETTINGS.filter(({ group }) => group === title).map(rowOf),
       '',
     ]),
+    '## Blocks of the config file',
+    '',
+    'Objects, in the file only. Everything in one is checked when the host starts; what is wrong stops it, and is named.',
+    '',
+    '| block | |',
+    '| --- | --- |',
+    ...Object.entries(CONFIG_BLOCKS).map(([name, description]) => `| \`${name}\` | ${description} |`),
+    '',
   ].join('\n');
 }
 

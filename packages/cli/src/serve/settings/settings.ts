@@ -5,6 +5,7 @@ import { type CliError, unusable, usageError } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
 import { closestName } from '../../parsing/closest-name.ts';
 import { readJsonFile } from '../../parsing/key-values.ts';
+import { CONFIG_BLOCKS, type ConfigBlock } from './config-blocks.ts';
 import { isLoopbackBind } from './loopback.ts';
 import { type OtlpSettings, otlpSettings } from './otlp-settings.ts';
 import type { Given, SettingKind } from './setting-kinds.ts';
@@ -29,6 +30,8 @@ export interface ServeSettings extends Omit<SettingValues, 'store'> {
   readonly store: PostgresSettings | undefined;
   readonly otlp: OtlpSettings | undefined;
   readonly limits: Partial<HostLimits>;
+  /** As they stand in the config file, unread. */
+  readonly blocks: Readonly<Partial<Record<ConfigBlock, Json>>>;
 }
 
 export interface PostgresSettings {
@@ -72,7 +75,15 @@ export function resolveSettings(sources: SettingSources): ServeSettings {
     store: values.store === undefined ? undefined : postgresSettings(values.store, values),
     otlp: values.otlpEndpoint === undefined ? undefined : otlpSettings(values.otlpEndpoint, sources.env),
     limits: Object.fromEntries(limits.filter(([, value]) => value !== undefined)),
+    blocks: blocksOf(sources.config),
   };
+}
+
+function blocksOf(config: SettingSources['config']): ServeSettings['blocks'] {
+  if (!isJsonObject(config?.value)) return {};
+  return Object.fromEntries(
+    Object.entries(config.value).filter(([name]) => Object.hasOwn(CONFIG_BLOCKS, name)),
+  );
 }
 
 /** Without TLS, keys and runs would pass the network in clear. */
@@ -131,7 +142,10 @@ function configValues(value: Json, from: string): readonly string[] {
 function checkConfigNames(config: SettingSources['config']): void {
   if (config === undefined) return;
   if (!isJsonObject(config.value)) throw badConfig(`${config.file} must hold a JSON object.`);
-  const known = ALL_SETTINGS.filter(({ sources }) => sources.includes('file')).map(({ name }) => name);
+  const known = [
+    ...ALL_SETTINGS.filter(({ sources }) => sources.includes('file')).map(({ name }) => name),
+    ...Object.keys(CONFIG_BLOCKS),
+  ];
   for (const name of Object.keys(config.value)) {
     if (known.includes(name)) continue;
     const near = closestName(name, known);

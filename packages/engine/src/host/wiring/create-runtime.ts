@@ -36,6 +36,7 @@ import type { NodeTypes } from '../../runtime/node-types/node-types.ts';
 import { createNodeTypes } from '../../runtime/node-types/registry.ts';
 import { createCompile, ownNodeTypes } from '../../runtime/workflows/create-compile.ts';
 import { createPlans, type Plans } from '../../runtime/workflows/plans.ts';
+import { createToolServers } from '../../runtime/tools/tool-servers.ts';
 import { createWorkers } from '../../runtime/workers/create-workers.ts';
 import type { Stores } from './open-stores.ts';
 import type { HostSettings } from './settings.ts';
@@ -278,12 +279,13 @@ function createOutward(
     ...runs,
   });
   const localSecrets = createLocalResolver(store, sealer);
-  const openPorts = createOpenEffectPorts({
+  const reaching = {
     ...common,
     resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
-    models: settings.models,
     tools: settings.tools,
-  });
+    operator: settings.defaultTenant,
+  };
+  const openPorts = createOpenEffectPorts({ ...reaching, models: settings.models });
   const workers = createWorkers({ ...common, ...runs, types: runs.nodeTypes, openPorts });
   const performer = createPerformer({
     maxActive: limits.hostConcurrency,
@@ -293,7 +295,8 @@ function createOutward(
     workers,
     log,
   });
-  return { sealer, linkKeys, links, outbox, performer, workers };
+  const toolServers = createToolServers({ ...reaching, egress });
+  return { sealer, linkKeys, links, outbox, performer, workers, toolServers };
 }
 
 function openEgress({ egressAllow, ownUrl, limits, log }: HostSettings): Egress {

@@ -161,6 +161,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     audit: runtime.audit.operations,
     cluster: runtime.member.cluster,
     workers: runtime.workers.workers,
+    toolServers: runtime.toolServers,
     authenticate: apiKeysAfter(settings.authenticate, authenticate),
     once: createOnce(idempotency, common),
     capabilities: discovery.current,

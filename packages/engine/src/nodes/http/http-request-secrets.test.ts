@@ -5,6 +5,7 @@ import type { Egress, EgressRequest } from '../../model/node-type.ts';
 import { httpRequestNode } from './http-request.ts';
 import { sampleEffect } from '../testing/sample-effect-context.ts';
 import { sampleInput } from '../testing/sample-node-input.ts';
+import { NO_STREAMS } from '../../runtime/testing/no-streams.ts';
 
 const url = 'https://api.example/x';
 const refusal = (config: JsonObject) => () => sampleInput(httpRequestNode, { config: { url, ...config } });
@@ -17,6 +18,7 @@ async function sent(
 ): Promise<EgressRequest | undefined> {
   const requests: EgressRequest[] = [];
   const egress: Egress = {
+    ...NO_STREAMS,
     async fetch(outgoing) {
       requests.push(outgoing);
       return { status: 200, headers: {}, body: new Uint8Array() };

@@ -7,6 +7,7 @@ import { buildRequest, isExpected } from './http-request-config.ts';
 import { httpRequestNode } from './http-request.ts';
 import { sampleEffect } from '../testing/sample-effect-context.ts';
 import { failureOf, sampleInput } from '../testing/sample-node-input.ts';
+import { NO_STREAMS } from '../../runtime/testing/no-streams.ts';
 
 const request = (config: JsonObject, inputs: JsonObject = {}) =>
   buildRequest(sampleInput(httpRequestNode, { config, inputs }), 'invocation-1');
@@ -133,6 +134,7 @@ describe('the trace of core.http.request', () => {
   async function headersSent(config: JsonObject, traceparent?: string): Promise<EgressRequest['headers']> {
     const sent: EgressRequest[] = [];
     const egress: Egress = {
+      ...NO_STREAMS,
       async fetch(outgoing) {
         sent.push(outgoing);
         return { status: 200, headers: {}, body: new Uint8Array() };
@@ -196,6 +198,7 @@ describe('what core.http.request says of a sensitive request', () => {
 
   it('is that the receiver answered with an unexpected status, not who it is', async () => {
     const answering: Egress = {
+      ...NO_STREAMS,
       fetch: async () => ({ status: 500, headers: {}, body: new Uint8Array() }),
     };
     const inputs = { url: 'http://Canary.invalid/' };

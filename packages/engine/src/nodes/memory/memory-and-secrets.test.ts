@@ -9,6 +9,7 @@ import { memoryProbe } from '../../conformance/memory-probe.ts';
 import { memoryWriteNode } from './memory-write.ts';
 import { type SampleEffectOptions, sampleEffect } from '../testing/sample-effect-context.ts';
 import { secretEchoNode } from '../../conformance/secret-echo.ts';
+import { NO_STREAMS } from '../../runtime/testing/no-streams.ts';
 
 const VALUE = 'sesame-open-now';
 
@@ -159,7 +160,7 @@ describe('core.http.request with saveAs', () => {
       }),
     };
 
-    const result = await perform(httpRequestNode, { config }, { egress });
+    const result = await perform(httpRequestNode, { config }, { egress: { ...NO_STREAMS, ...egress } });
 
     const artifact = {
       artifactId: 'sample:0:page.html',

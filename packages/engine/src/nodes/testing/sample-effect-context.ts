@@ -10,6 +10,7 @@ import { NO_TOOLS } from '../../ports/tools.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { RunUnit, Store } from '../../ports/store.ts';
+import { NO_STREAMS } from '../../runtime/testing/no-streams.ts';
 
 /** For tests: what the performer would hand to an effect, on a store in memory. */
 export interface SampleEffect {
@@ -46,6 +47,7 @@ const PLACE: EffectPlace = {
 };
 
 const HELLO: Egress = {
+  ...NO_STREAMS,
   fetch: async () => ({ status: 200, headers: {}, body: new TextEncoder().encode('hi') }),
 };
 
@@ -83,6 +85,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     },
     models: NO_MODELS,
     tools: NO_TOOLS,
+    operator: 'default',
     clock: { now: Date.now },
     random: randomBytes,
     limits: DEFAULT_LIMITS,

@@ -43,7 +43,10 @@ export class PerformedEffect implements EffectContext {
   /** Whatever request a node makes of it, it waits among those of its tenant and leaves only while the claim holds. */
   get egress(): Egress {
     const { egress, task } = this.#parts;
-    return { fetch: (request) => egress.fetch(underClaim(request, task.holdsClaim), task.tenant) };
+    return {
+      fetch: (request) => egress.fetch(underClaim(request, task.holdsClaim), task.tenant),
+      open: (request) => egress.open(underClaim(request, task.holdsClaim), task.tenant),
+    };
   }
 
   holdsClaim(): boolean {
@@ -105,6 +108,7 @@ function underClaim(
     signal: request.signal,
     maxResponseBytes: request.maxResponseBytes,
     followRedirects: request.followRedirects,
+    admits: request.admits,
     hidesReceiver: request.hidesReceiver,
     mayLeave,
   };

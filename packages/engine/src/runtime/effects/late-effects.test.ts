@@ -7,6 +7,7 @@ import type { Store, WriteUnit } from '../../ports/store.ts';
 import { yieldTurn } from '../../ports/clock.ts';
 import { type TestClock, testClock } from '../testing/test-clock.ts';
 import { alice, startHost, type TestHost, until } from '../testing/test-host.ts';
+import { NO_STREAMS } from '../testing/no-streams.ts';
 
 /**
  * A process that is frozen past its deadline, at every point between the decision to perform an effect and the effect itself. Another
@@ -172,7 +173,7 @@ describe('a process that freezes past its deadline', () => {
         return new Promise<never>(() => undefined);
       },
     };
-    const at = await open({ clock, egress });
+    const at = await open({ clock, egress: { ...NO_STREAMS, ...egress } });
     const config = { url: 'http://example.org/', method: 'POST' };
     const call = { ...node('call', 'core.http.request', config), ...IF_UNKNOWN_FAIL };
     const runId = await at.run(await at.register({ nodes: [call] }));

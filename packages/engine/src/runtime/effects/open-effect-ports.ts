@@ -19,7 +19,7 @@ import type { HostLimits } from '../../host/limits.ts';
 import { type MemoryDependencies, openMemory } from './memory.ts';
 import { createSecretMask, type SecretMask } from '../secrets/mask.ts';
 import type { Models } from '../../ports/models.ts';
-import type { Tools } from '../../ports/tools.ts';
+import type { ToolContext, Tools } from '../../ports/tools.ts';
 import type { Resolution, SecretResolver } from '../../ports/secrets.ts';
 import { SECRET_ID } from '../secrets/resolver.ts';
 
@@ -29,6 +29,8 @@ export interface EffectPortDependencies {
   readonly resolver: SecretResolver;
   readonly models: Models;
   readonly tools: Tools;
+  /** The tenant whose secrets are the operator's. */
+  readonly operator: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: RandomBytes;
   readonly limits: Pick<HostLimits, 'maxArtifactBytes' | 'maxMemoryEntryBytes'>;
@@ -39,11 +41,12 @@ export interface EffectPortDependencies {
  * hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
  */
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
-  const { store, clock, random, resolver, models, tools, limits } = dependencies;
+  const { store, clock, random, resolver, models, tools, operator, limits } = dependencies;
   const sources: PortSources = {
     resolver,
     models,
     tools,
+    operator,
     write: createWrite(dependencies),
     memory: { store, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
     artifacts: { store, clock, random, maxBytes: limits.maxArtifactBytes },
@@ -55,6 +58,7 @@ interface PortSources {
   readonly resolver: SecretResolver;
   readonly models: Models;
   readonly tools: Tools;
+  readonly operator: string;
   readonly write: Write;
   readonly memory: Omit<MemoryDependencies, 'write'>;
   readonly artifacts: Omit<ArtifactDependencies, 'write'>;
@@ -65,6 +69,11 @@ class PortsOnDemand implements EffectPorts {
   readonly #sources: PortSources;
   readonly #place: EffectPlace;
   readonly #write = (unit: NewUnit): Promise<WriteAnswer> => this.#sources.write(unit, this.#place);
+  readonly #onResolved = (secretId: string, value: string): void => {
+    this.#resolved.push([secretId, value]);
+    this.#openMask().add(secretId, value);
+    this.#keptMask?.add(secretId, value);
+  };
   #mask: SecretMask | undefined;
   /** With what the run must not show, beside the secrets. */
   #keptMask: SecretMask | undefined;
@@ -80,19 +89,23 @@ class PortsOnDemand implements EffectPorts {
   }
 
   get secrets(): Secrets {
-    return (this.#secrets ??= openSecrets(this.#sources.resolver, this.#place, (secretId, value) => {
-      this.#resolved.push([secretId, value]);
-      this.#openMask().add(secretId, value);
-      this.#keptMask?.add(secretId, value);
-    }));
+    return (this.#secrets ??= openSecrets(this.#sources.resolver, this.#place, this.#onResolved));
   }
 
   get models(): Models {
-    return this.#sources.models;
+    const { models } = this.#sources;
+    const operatorSecrets = this.#openOperatorSecrets();
+    return { providerFor: (choice) => models.providerFor({ ...choice, operatorSecrets }) };
   }
 
   get tools(): Tools {
-    return this.#sources.tools;
+    const { tools } = this.#sources;
+    const operatorSecrets = this.#openOperatorSecrets();
+    return {
+      servers: tools.servers,
+      list: (server, context) => tools.list(server, withSecrets(context, operatorSecrets)),
+      call: (call, context) => tools.call(call, withSecrets(context, operatorSecrets)),
+    };
   }
 
   get memory(): Memory {
@@ -124,6 +137,11 @@ class PortsOnDemand implements EffectPorts {
     return { chunk: shown, isLast, ...(meta !== undefined && { meta: mask.json(meta) }) };
   }
 
+  #openOperatorSecrets(): Secrets {
+    const { resolver, operator } = this.#sources;
+    return openSecrets(resolver, { tenant: operator, principal: undefined }, this.#onResolved);
+  }
+
   get #masks(): (sensitive: false | undefined) => SecretMask {
     return (sensitive) => (sensitive === false ? this.#openMask() : this.#openKeptMask());
   }
@@ -142,9 +160,21 @@ class PortsOnDemand implements EffectPorts {
   }
 }
 
-function openSecrets(
+/** Field by field: a context makes its parts when they are read, so that a spread of it would lack them. */
+function withSecrets(context: ToolContext, operatorSecrets: Secrets): ToolContext {
+  return {
+    signal: context.signal,
+    invocationId: context.invocationId,
+    egress: context.egress,
+    secrets: context.secrets,
+    holdsClaim: () => context.holdsClaim(),
+    operatorSecrets,
+  };
+}
+
+export function openSecrets(
   resolver: SecretResolver,
-  place: EffectPlace,
+  place: Pick<EffectPlace, 'tenant' | 'principal'>,
   onResolved: (secretId: string, value: string) => void,
 ): Secrets {
   const { tenant, principal } = place;

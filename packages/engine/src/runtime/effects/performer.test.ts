@@ -9,8 +9,10 @@ import { NO_MODELS } from '../../ports/models.ts';
 import { NO_TOOLS } from '../../ports/tools.ts';
 import { createPerformer, type EffectHandle, type Performer } from './performer.ts';
 import { createEffects, type Effects, until } from '../testing/test-host.ts';
+import { NO_STREAMS } from '../testing/no-streams.ts';
 
 const egress: Egress = {
+  ...NO_STREAMS,
   fetch: async () => {
     throw new Error('no test goes out');
   },

@@ -1,12 +1,13 @@
-import type { Egress, EgressRequest, EgressResponse, StopSignal } from '../../model/node-type.ts';
+import type { Egress, EgressRequest, StopSignal } from '../../model/node-type.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import { DEFAULT_LIMITS } from '../../host/limits.ts';
 import type { Log } from '../../ports/log.ts';
 import { createConnections } from './connections.ts';
 import { type Destination, parseDestination } from './destination.ts';
 import { EgressError, withoutReceiver } from './egress-error.ts';
-import { abortedExchange, exchange } from './exchange.ts';
-import { firstHop, isRedirect, nextHop } from './hop.ts';
+import type { AnswerHead } from './answers.ts';
+import { abortedExchange, exchange, type ExchangeOptions, openExchange } from './exchange.ts';
+import { firstHop, type Hop, isRedirect, nextHop } from './hop.ts';
 import { createLookUps } from './look-ups.ts';
 import { resolveOwnUrl } from './own-url.ts';
 import { type Addresses, createPolicy, type Resolve } from './policy.ts';
@@ -39,7 +40,7 @@ export interface EgressOptions {
  *
  * 1. No socket is opened to an address that was not checked for this hop.
  * 2. Errors and log lines name the authority only, never userinfo, path, query or headers.
- * 3. No more than `maxResponseBytes` of an answer is held in memory.
+ * 3. No more than `maxResponseBytes` of an answer is taken, whole or in pieces.
  * 4. Whoever gives `mayLeave` is asked in the turn in which the request is written to its socket, after names were resolved,
  *    connections opened and places in the pool waited for. No byte of a request is sent that may not leave.
  */
@@ -66,15 +67,22 @@ export function createEgress(options: EgressOptions): Egress {
   }
 
   // One function, because every promise between a node and its answer is paid for by every effect.
-  async function fetch(request: EgressRequest, tenant = ''): Promise<EgressResponse> {
+  async function send<Answer extends AnswerHead>(
+    perform: (hop: Hop, options: ExchangeOptions) => Promise<Answer>,
+    request: EgressRequest,
+    tenant: string,
+  ): Promise<Answer> {
     const { signal, maxResponseBytes, followRedirects, mayLeave } = request;
     try {
       let hop = firstHop(request, destinationOf(request.url));
       for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
         const { destination } = hop;
         if (signal.aborted) throw abortedExchange(destination.authority, signal);
-        const addresses = policy.admitLiteral(destination) ?? (await admitName(destination, tenant, signal));
-        const response = await exchange(hop, {
+        const isNamed = redirects === 0 && request.admits === destination.authority;
+        const addresses =
+          policy.admitLiteral(destination, isNamed) ??
+          (await admitName(destination, isNamed, tenant, signal));
+        const response = await perform(hop, {
           addresses,
           connections,
           signal,
@@ -88,16 +96,21 @@ export function createEgress(options: EgressOptions): Egress {
       }
       throw tooManyRedirects(hop.destination.authority);
     } catch (cause) {
-      const isNamed = request.hidesReceiver !== true || !(cause instanceof EgressError);
-      const error = isNamed ? cause : withoutReceiver(cause);
+      const isShown = request.hidesReceiver !== true || !(cause instanceof EgressError);
+      const error = isShown ? cause : withoutReceiver(cause);
       noteRefusal(error);
       throw error;
     }
   }
 
-  async function admitName(destination: Destination, tenant: string, signal: StopSignal): Promise<Addresses> {
+  async function admitName(
+    destination: Destination,
+    isNamed: boolean,
+    tenant: string,
+    signal: StopSignal,
+  ): Promise<Addresses> {
     try {
-      return await policy.admit(destination, (host) => lookUps.find(host, tenant, signal));
+      return await policy.admit(destination, (host) => lookUps.find(host, tenant, signal), isNamed);
     } catch (error) {
       throw signal.aborted ? abortedExchange(destination.authority, signal) : error;
     }
@@ -109,7 +122,10 @@ export function createEgress(options: EgressOptions): Egress {
     options.log?.('info', fields, 'outbound request refused');
   }
 
-  return { fetch };
+  return {
+    fetch: (request, tenant = '') => send(exchange, request, tenant),
+    open: (request, tenant = '') => send(openExchange, request, tenant),
+  };
 }
 
 function tooManyRedirects(destination: string): EgressError {

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
-import type { EgressResponse, StopSignal } from '../../model/node-type.ts';
+import type { EgressResponse, EgressStream, StopSignal } from '../../model/node-type.ts';
+import { type AnswerSink, StreamedAnswer, WholeAnswer } from './answers.ts';
 import type { Connections } from './connections.ts';
 import { EgressError } from './egress-error.ts';
 import { type Hop, isRedirect } from './hop.ts';
@@ -41,7 +42,14 @@ const MAX_ATTEMPTS = 4;
  */
 export function exchange(hop: Hop, options: ExchangeOptions): Promise<EgressResponse> {
   return new Promise((resolve, reject) => {
-    new Exchange(hop, options, resolve, reject).begin();
+    new Exchange(hop, options, new WholeAnswer(resolve, reject)).begin();
+  });
+}
+
+/** The same, answered as soon as the headers are here. The signal ends the body too. */
+export function openExchange(hop: Hop, options: ExchangeOptions): Promise<EgressStream> {
+  return new Promise((resolve, reject) => {
+    new Exchange(hop, options, new StreamedAnswer(resolve, reject)).begin();
   });
 }
 
@@ -49,35 +57,26 @@ export function exchange(hop: Hop, options: ExchangeOptions): Promise<EgressResp
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #hop: Hop;
   readonly #options: ExchangeOptions;
-  readonly #resolve: (response: EgressResponse) => void;
-  readonly #reject: (error: EgressError) => void;
+  readonly #answer: AnswerSink;
   readonly #onAbort = (): void => this.#stop();
   #controller: Dispatcher.DispatchController | undefined;
   #attempts = 0;
   #status = 0;
-  #headers: Record<string, string> = {};
-  #chunks: Buffer[] = [];
   #size = 0;
   /** Why we ended it ourselves. */
   #error: EgressError | undefined;
 
-  constructor(
-    hop: Hop,
-    options: ExchangeOptions,
-    resolve: (response: EgressResponse) => void,
-    reject: (error: EgressError) => void,
-  ) {
+  constructor(hop: Hop, options: ExchangeOptions, answer: AnswerSink) {
     this.#hop = hop;
     this.#options = options;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#answer = answer;
   }
 
   begin(): void {
     const { signal } = this.#options;
-    if (signal.aborted) return this.#reject(abortedExchange(this.#authority, signal));
+    if (signal.aborted) return this.#answer.fail(abortedExchange(this.#authority, signal));
     // The name may have taken long to resolve: then not even a connection is opened.
-    if (!this.#mayLeave()) return this.#reject(mayNotLeave(this.#authority));
+    if (!this.#mayLeave()) return this.#answer.fail(mayNotLeave(this.#authority));
     signal.addEventListener('abort', this.#onAbort);
     this.#send();
   }
@@ -95,14 +94,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
     if (status < 200) return;
     this.#status = status;
-    this.#headers = flatHeaders(headers);
-    if (!this.#options.followRedirects || !isRedirect({ status, headers: this.#headers })) return;
+    const head = { status, headers: flatHeaders(headers) };
+    this.#answer.start(head, {
+      pause: () => controller.pause(),
+      resume: () => controller.resume(),
+      cut: () => this.#stop(),
+    });
+    if (!this.#options.followRedirects || !isRedirect(head)) return;
     // The body of a redirect is not wanted; the connection is cheaper to give up than to read to its end.
     this.#succeed();
     this.#cut(brokenExchange(this.#authority, undefined));
@@ -110,7 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length;
-    if (this.#size <= this.#options.maxResponseBytes) this.#chunks.push(chunk);
+    if (this.#size <= this.#options.maxResponseBytes) this.#answer.data(chunk);
     else this.#cut(tooLarge(this.#authority, this.#options.maxResponseBytes));
   }
 
@@ -185,18 +189,13 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #succeed(): void {
     this.#options.signal.removeEventListener('abort', this.#onAbort);
-    this.#resolve({ status: this.#status, headers: this.#headers, body: joined(this.#chunks) });
+    this.#answer.end();
   }
 
   #fail(error: EgressError): void {
     this.#options.signal.removeEventListener('abort', this.#onAbort);
-    this.#reject(error);
+    this.#answer.fail(error);
   }
-}
-
-function joined(chunks: readonly Buffer[]): Buffer {
-  const [only] = chunks;
-  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
 /** A connection over which answers had come before, closed by the other side without a byte of this one. */

@@ -8,7 +8,7 @@ export type Resolve = (host: string, signal: AbortSignal) => Promise<Addresses>;
 /**
  * The egress policy. A destination is admitted when
  *
- * 1. its authority, as written in the URL, is in the allow list; or
+ * 1. its authority, as written in the URL, is in the allow list, or is the one that the operator has named for this kind of request; or
  * 2. every address its name resolves to is public, or in the allow list together with the port, and the name is not
  *    one that means this machine or its network.
  *
@@ -16,9 +16,9 @@ export type Resolve = (host: string, signal: AbortSignal) => Promise<Addresses>;
  */
 export interface EgressPolicy {
   /** Resolves the name once and returns the checked addresses: connect to these and to nothing else. */
-  admit(destination: Destination, resolve: FindAddresses): Promise<Addresses>;
+  admit(destination: Destination, resolve: FindAddresses, isNamed?: boolean): Promise<Addresses>;
   /** The same where the destination is an address, and there is nothing to wait for; undefined where it is a name. */
-  admitLiteral(destination: Destination): Addresses | undefined;
+  admitLiteral(destination: Destination, isNamed?: boolean): Addresses | undefined;
 }
 
 export type Addresses = readonly ResolvedAddress[];
@@ -31,15 +31,19 @@ export function createPolicy(allow: readonly string[]): EgressPolicy {
   const allowed = new Set(pairs.map((pair) => pair.authority));
   const allowedPorts = new Set(pairs.map((pair) => pair.port));
 
-  async function admitName(destination: Destination, resolve: FindAddresses): Promise<Addresses> {
+  async function admitName(
+    destination: Destination,
+    resolve: FindAddresses,
+    isNamed: boolean,
+  ): Promise<Addresses> {
     const { host, port, authority } = destination;
-    const reason = blockedName(host);
+    const reason = isNamed ? undefined : blockedName(host);
     if (reason !== undefined && !allowedPorts.has(port)) throw denied(destination, reason);
     const addresses = await resolve(host).catch((cause: unknown) => {
       throw unresolved(authority, cause);
     });
     if (addresses.length === 0) throw unresolved(authority);
-    return checked(destination, addresses, reason);
+    return isNamed ? addresses : checked(destination, addresses, reason);
   }
 
   function checked(
@@ -56,13 +60,15 @@ export function createPolicy(allow: readonly string[]): EgressPolicy {
     return addresses;
   }
 
-  function admitLiteral(destination: Destination): Addresses | undefined {
+  function admitLiteral(destination: Destination, isNamed = false): Addresses | undefined {
     const { literal } = destination;
-    return literal === undefined ? undefined : checked(destination, [literal], undefined);
+    if (literal === undefined) return undefined;
+    return isNamed ? [literal] : checked(destination, [literal], undefined);
   }
 
   return {
-    admit: async (destination, resolve) => admitLiteral(destination) ?? admitName(destination, resolve),
+    admit: async (destination, resolve, isNamed = false) =>
+      admitLiteral(destination, isNamed) ?? admitName(destination, resolve, isNamed),
     admitLiteral,
   };
 }

@@ -5,6 +5,7 @@ import { chain, node, type NodeSpec, variable, type WorkflowSpec } from '../../c
 import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { EgressRequest } from '../../model/node-type.ts';
 import { alice, startHost, type TestHost, until } from '../testing/test-host.ts';
+import { NO_STREAMS } from '../testing/no-streams.ts';
 
 /** Every place where others read something of a run, and one sensitive input that goes through all of them. */
 
@@ -94,7 +95,7 @@ describe('a sensitive value and what is made from it', () => {
         };
       },
     };
-    const test = await open({ egress: echo });
+    const test = await open({ egress: { ...NO_STREAMS, ...echo } });
     const post = { url: 'https://api.example/', method: 'POST' };
     const id = await test.register({
       nodes: [

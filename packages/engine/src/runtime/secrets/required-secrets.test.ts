@@ -4,10 +4,12 @@ import { describe, expect, it } from 'vitest';
 import type { Egress } from '../../model/node-type.ts';
 import { definition, node } from '../../core/testing/definitions.ts';
 import { alice, startHost, until } from '../testing/test-host.ts';
+import { NO_STREAMS } from '../testing/no-streams.ts';
 
 const VALUE = 'sesame-open-now-1234';
 
 const fetchEcho: Egress = {
+  ...NO_STREAMS,
   async fetch({ headers }) {
     return {
       status: 200,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Egress, EgressRequest } from '../../model/node-type.ts';
 import { signatureOf } from '../outbox/signing.ts';
+import { NO_STREAMS } from './no-streams.ts';
 
 /** An outside world of one process: every request is kept, and the test decides what it is answered. */
 export interface FakeReceiver {
@@ -18,6 +19,7 @@ export function fakeReceiver(): FakeReceiver {
     bodies: () => receiver.requests.map(({ body }) => JSON.parse(body ?? 'null') as JsonObject),
     answer: () => 200,
     egress: {
+      ...NO_STREAMS,
       async fetch(request) {
         receiver.requests.push(request);
         return { status: await receiver.answer(request), headers: {}, body: new Uint8Array() };

@@ -1,0 +1,208 @@
+import type { OutputChunk } from '@weft/engine';
+import type { JsonObject } from '@weft/protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ANTHROPIC_FORMAT } from './testing/anthropic-format.ts';
+import { GEMINI_FORMAT } from './testing/gemini-format.ts';
+import { callModel, type Called, type CallOptions } from './testing/model-call.ts';
+import { OPENAI_FORMAT } from './testing/openai-format.ts';
+import { startWireServer, type WireFormat, type WireServer } from './testing/wire-server.ts';
+
+interface Wire {
+  readonly kind: string;
+  readonly format: WireFormat;
+  readonly path: string;
+  /** Where the key is sent. */
+  readonly keyOf: (headers: Readonly<Record<string, unknown>>) => unknown;
+}
+
+const WIRES: readonly Wire[] = [
+  { kind: 'openai', format: OPENAI_FORMAT, path: '/chat/completions', keyOf: (h) => h['authorization'] },
+  {
+    kind: 'openai-compatible',
+    format: OPENAI_FORMAT,
+    path: '/chat/completions',
+    keyOf: (h) => h['authorization'],
+  },
+  { kind: 'anthropic', format: ANTHROPIC_FORMAT, path: '/messages', keyOf: (h) => h['x-api-key'] },
+  {
+    kind: 'google',
+    format: GEMINI_FORMAT,
+    path: '/models/fable-1:streamGenerateContent?alt=sse',
+    keyOf: (h) => h['x-goog-api-key'],
+  },
+];
+
+const KEY = 'key-of-the-operator';
+const TOOL = {
+  name: 'look_up',
+  description: 'Looks things up.',
+  inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+};
+
+describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyOf }) => {
+  let server: WireServer;
+
+  beforeEach(async () => {
+    server = await startWireServer(format);
+  });
+
+  afterEach(() => server.close());
+
+  function options(changes: Partial<CallOptions> = {}, provider: JsonObject = {}): CallOptions {
+    return {
+      config: {
+        providers: { it: { kind, baseUrl: server.url, apiKey: 'secret:it', ...provider } },
+        default: 'it/fable-1',
+      },
+      operatorSecrets: { it: KEY },
+      ...changes,
+    };
+  }
+
+  const call = (changes?: Partial<CallOptions>, provider?: JsonObject): Promise<Called> =>
+    callModel(options(changes, provider));
+
+  it('gets text in pieces, with its usage, and one idempotency key', async () => {
+    server.say({ text: ['Once', ' upon', ' a time'], usage: { input: 11, output: 5 } });
+
+    const { reply, chunks } = await call();
+
+    expect(reply).toMatchObject({
+      text: 'Once upon a time',
+      finishReason: 'stop',
+      usage: { promptTokens: 11, completionTokens: 5, totalTokens: 16 },
+    });
+    expect(chunks.map(({ chunk }) => chunk).join('')).toBe('Once upon a time');
+    expect(chunks.at(-1)).toMatchObject({ isLast: true, meta: { finishReason: 'stop' } });
+    expect(server.asked).toHaveLength(1);
+    expect(server.asked[0]?.path).toBe(path);
+    expect(server.asked[0]?.headers['idempotency-key']).toBe('invocation-1');
+    expect(String(keyOf(server.asked[0]?.headers ?? {}))).toContain(KEY);
+  });
+
+  it('takes tools, calls and results', async () => {
+    server.say({ toolCalls: [{ id: 'call-1', name: 'look_up', arguments: '{"id":"7"}' }] });
+
+    const { reply } = await call({ request: { tools: [TOOL] } });
+
+    expect(reply.finishReason).toBe('tool_calls');
+    expect(reply.toolCalls).toHaveLength(1);
+    expect(reply.toolCalls?.[0]).toMatchObject({ name: 'look_up', arguments: '{"id":"7"}' });
+    expect(JSON.stringify(server.asked[0]?.body)).toContain('Looks things up.');
+
+    server.say({ text: ['It is seven.'] });
+    const [made] = reply.toolCalls ?? [];
+    const told = await call({
+      request: {
+        tools: [TOOL],
+        messages: [
+          { role: 'system', text: 'Be brief.' },
+          { role: 'user', text: 'What is it?' },
+          { role: 'assistant', text: '', toolCalls: made === undefined ? [] : [made] },
+          { role: 'tool', callId: made?.id ?? '', name: 'look_up', text: 'seven' },
+        ],
+      },
+    });
+
+    expect(told.reply.text).toBe('It is seven.');
+    const body = JSON.stringify(server.asked[1]?.body);
+    for (const part of ['Be brief.', 'What is it?', 'seven', 'look_up']) expect(body).toContain(part);
+  });
+
+  it('passes temperature, length and schema on', async () => {
+    const outputSchema = { type: 'object', properties: { mood: { type: 'string' } }, required: ['mood'] };
+    server.say({ text: ['{"mood":"fine"}'] });
+
+    await call({ request: { temperature: 0.5, maxTokens: 99, outputSchema } });
+
+    const body = JSON.stringify(server.asked[0]?.body);
+    for (const part of ['0.5', '99', 'mood']) expect(body).toContain(part);
+  });
+
+  it.each([
+    ['length', 'length'],
+    ['content_filter', 'content_filter'],
+  ] as const)('says when it stopped for %s', async (finish, finishReason) => {
+    server.say({ text: ['Half'], finish });
+
+    expect((await call()).reply).toMatchObject({ finishReason });
+  });
+
+  it('waits as long as a busy provider says', async () => {
+    server.say({ status: 429, headers: { 'retry-after': '7' }, error: 'slow down' });
+
+    await expect(call()).rejects.toMatchObject({
+      code: 'provider_rate_limited',
+      retryable: true,
+      retryAfterMs: 7_000,
+    });
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it.each([
+    [500, 'provider_unavailable', true],
+    [503, 'provider_unavailable', true],
+    [400, 'provider_rejected', false],
+    [401, 'provider_rejected', false],
+    [404, 'provider_rejected', false],
+  ])('fails with status %i as %s', async (status, code, retryable) => {
+    server.say({ status, error: 'not like this' });
+
+    await expect(call()).rejects.toMatchObject({ code, retryable, details: { provider: 'it', status } });
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it.each(['break', 'end'] as const)('can be tried again when its stream just stops (%s)', async (then) => {
+    server.say({ text: ['Half a '], then });
+    const chunks: OutputChunk[] = [];
+
+    await expect(callModel(options(), chunks)).rejects.toMatchObject({
+      code: 'provider_unavailable',
+      retryable: true,
+    });
+    expect(chunks).toEqual([{ chunk: 'Half a ', isLast: false }]);
+  });
+
+  it('fails when it sends what its format does not know', async () => {
+    server.say({ text: ['Half a '], then: 'garbage' });
+
+    await expect(call()).rejects.toMatchObject({ code: 'provider_protocol_error' });
+  });
+
+  it('is cut off when it does not stop talking', async () => {
+    server.say({ text: ['On and on'], then: 'endless' });
+
+    await expect(call()).rejects.toMatchObject({ code: 'output_too_large', retryable: false });
+  });
+
+  it('is given up when it falls silent', async () => {
+    server.say({ text: ['Well…'], then: 'silence' });
+
+    await expect(call({}, { timeoutMs: 200 })).rejects.toMatchObject({
+      code: 'provider_timeout',
+      retryable: true,
+    });
+  });
+
+  it('is stopped with its effect', async () => {
+    server.say({ text: ['Well…'], then: 'silence' });
+    const stop = new AbortController();
+    const emitted: OutputChunk[] = [];
+    const calling = callModel(options({ signal: stop.signal }), emitted);
+    await expect.poll(() => emitted.length).toBe(1);
+
+    stop.abort();
+
+    await expect(calling).rejects.toMatchObject({ code: 'provider_aborted' });
+  });
+
+  it('never says the key, whatever the provider says', async () => {
+    server.say({ status: 400, error: `bad key ${'x'.repeat(5_000)}\u0000` });
+
+    const failure = (await call().catch((error: unknown) => error)) as Error;
+
+    expect(failure.message.length).toBeLessThan(400);
+    expect(failure.message).not.toContain(KEY);
+    expect(failure.message).not.toContain('\u0000');
+  });
+});

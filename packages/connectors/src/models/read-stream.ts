@@ -1,0 +1,117 @@
+import type { LanguageModelV3StreamPart, LanguageModelV3Usage } from '@ai-sdk/provider';
+import {
+  closingMeta,
+  type FinishReason,
+  type ModelReply,
+  type ModelToolCall,
+  NodeFailure,
+} from '@weft/engine';
+import type { GatheredChunks } from './gathered-chunks.ts';
+
+type Finish = Extract<LanguageModelV3StreamPart, { type: 'finish' }>;
+
+const MOST_TOOL_CALLS = 128;
+
+/** What a model has said so far. */
+interface Heard {
+  text: string;
+  reasoning: string;
+  readonly toolCalls: ModelToolCall[];
+  model: string;
+  finish: Finish | undefined;
+}
+
+/** Takes an answer as it comes, hands its text on, and returns the whole. Throws what broke it. */
+export async function readStream(
+  parts: AsyncIterable<LanguageModelV3StreamPart>,
+  model: string,
+  chunks: GatheredChunks,
+): Promise<ModelReply> {
+  const heard: Heard = { text: '', reasoning: '', toolCalls: [], model, finish: undefined };
+  for await (const part of parts) {
+    if (part.type === 'error') throw part.error;
+    hear(heard, part, chunks);
+  }
+  const reply = replyOf(heard);
+  chunks.end(closingMeta(reply));
+  return reply;
+}
+
+function hear(heard: Heard, part: LanguageModelV3StreamPart, chunks: GatheredChunks): void {
+  switch (part.type) {
+    case 'text-delta':
+      heard.text += part.delta;
+      chunks.add(part.delta);
+      return;
+    case 'reasoning-delta':
+      heard.reasoning += part.delta;
+      return;
+    case 'tool-call':
+      if (heard.toolCalls.length >= MOST_TOOL_CALLS) throw tooManyCalls();
+      heard.toolCalls.push({
+        id: part.toolCallId,
+        name: part.toolName,
+        arguments: part.input.toWellFormed(),
+      });
+      return;
+    case 'response-metadata':
+      if (part.modelId !== undefined && part.modelId !== '') heard.model = part.modelId;
+      return;
+    case 'finish':
+      heard.finish = part;
+      return;
+    default:
+      return;
+  }
+}
+
+function replyOf({ text, reasoning, toolCalls, model, finish }: Heard): ModelReply {
+  return {
+    text: text.toWellFormed(),
+    model,
+    finishReason: finishReason(finish, toolCalls.length > 0),
+    usage: usageOf(finish?.usage),
+    ...(toolCalls.length > 0 && { toolCalls }),
+    ...(reasoning !== '' && { reasoning: reasoning.toWellFormed() }),
+  };
+}
+
+/** A stream that just ends, without saying why, has lost its rest. */
+function finishReason(finish: Finish | undefined, hasCalls: boolean): FinishReason {
+  if (finish === undefined || finish.finishReason.unified === 'error') throw brokenStream();
+  const { unified, raw } = finish.finishReason;
+  switch (unified) {
+    case 'stop':
+      return hasCalls ? 'tool_calls' : 'stop';
+    case 'length':
+      return 'length';
+    case 'content-filter':
+      return 'content_filter';
+    case 'tool-calls':
+      return 'tool_calls';
+    case 'other':
+      if (raw === undefined) throw brokenStream();
+      return hasCalls ? 'tool_calls' : 'stop';
+  }
+}
+
+function usageOf(usage: LanguageModelV3Usage | undefined): ModelReply['usage'] {
+  const promptTokens = usage?.inputTokens.total ?? 0;
+  const completionTokens = usage?.outputTokens.total ?? 0;
+  return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+}
+
+function brokenStream(): NodeFailure {
+  return new NodeFailure('provider_unavailable', 'The answer of the model broke off.', {
+    retryable: true,
+    details: { reason: 'stream_broken' },
+  });
+}
+
+function tooManyCalls(): NodeFailure {
+  return new NodeFailure(
+    'provider_protocol_error',
+    `The model asked for more than ${MOST_TOOL_CALLS} tool calls in one turn.`,
+    { details: { reason: 'tool_calls', limit: MOST_TOOL_CALLS } },
+  );
+}
