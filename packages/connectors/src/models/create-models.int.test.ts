@@ -94,7 +94,7 @@ describe('a model that stands in', () => {
   });
 
   it('is not asked when some text was shown already', async () => {
-    first.say({ text: ['Half'], then: 'break' });
+    first.say({ text: ['Half'], after: 'break' });
 
     await expect(callModel({ config: withFallback(), operatorSecrets })).rejects.toMatchObject({
       code: 'provider_unavailable',

@@ -152,8 +152,8 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
     expect(server.asked).toHaveLength(1);
   });
 
-  it.each(['break', 'end'] as const)('can be tried again when its stream just stops (%s)', async (then) => {
-    server.say({ text: ['Half a '], then });
+  it.each(['break', 'end'] as const)('can be tried again when its stream just stops (%s)', async (after) => {
+    server.say({ text: ['Half a '], after });
     const chunks: OutputChunk[] = [];
 
     await expect(callModel(options(), chunks)).rejects.toMatchObject({
@@ -164,19 +164,19 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
   });
 
   it('fails when it sends what its format does not know', async () => {
-    server.say({ text: ['Half a '], then: 'garbage' });
+    server.say({ text: ['Half a '], after: 'garbage' });
 
     await expect(call()).rejects.toMatchObject({ code: 'provider_protocol_error' });
   });
 
   it('is cut off when it does not stop talking', async () => {
-    server.say({ text: ['On and on'], then: 'endless' });
+    server.say({ text: ['On and on'], after: 'endless' });
 
     await expect(call()).rejects.toMatchObject({ code: 'output_too_large', retryable: false });
   });
 
   it('is given up when it falls silent', async () => {
-    server.say({ text: ['Well…'], then: 'silence' });
+    server.say({ text: ['Well…'], after: 'silence' });
 
     await expect(call({}, { timeoutMs: 200 })).rejects.toMatchObject({
       code: 'provider_timeout',
@@ -185,7 +185,7 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
   });
 
   it('is stopped with its effect', async () => {
-    server.say({ text: ['Well…'], then: 'silence' });
+    server.say({ text: ['Well…'], after: 'silence' });
     const stop = new AbortController();
     const emitted: OutputChunk[] = [];
     const calling = callModel(options({ signal: stop.signal }), emitted);

@@ -41,11 +41,13 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
     inputs: {
       prompt: 'what to ask, before `config.prompt`',
       system: 'the system prompt, before `config.system`',
-      input: 'what to ask, where neither says so',
+      input:
+        'data for the prompt, which the model sees between marks as untrusted; where there is no prompt, what to ask',
     },
     outputs: {
-      output: 'the answer as text',
-      text: 'the same',
+      output: 'the answer: text, or with `outputSchema` the value',
+      text: 'the answer as text',
+      value: 'with `outputSchema`: the value that satisfies it',
       model: 'the model that answered',
       finishReason: 'why it stopped',
       usage: 'tokens, as the provider counts them',
@@ -55,9 +57,14 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       promptId: 'Id of a prompt; one of `promptId` and `prompt` is needed.',
       prompt: 'The text to ask.',
       system: 'The system prompt; default: none.',
-      model: 'The model; `configurable.model` of the run goes before it.',
+      examples: 'Questions with the answers wanted, shown to the model before the prompt; at most 32.',
+      model:
+        'The model, as `PROVIDER/MODEL`; `configurable.model` and `configurable["ai.model"]` of the run go before it; default: the host’s.',
       temperature: 'Default: the provider’s; `configurable.temperature` goes before it.',
       maxTokens: 'Most tokens of the answer; default: the provider’s.',
+      outputSchema: 'JSON Schema that the answer must satisfy; then nothing is streamed before it does.',
+      maxRepairs:
+        'How often the model is asked to put right an answer that does not, 0 to 4; default 1. After that: `envelope_invalid`.',
       expectsStreaming: 'For readers of the definition; the answer is streamed either way.',
     },
     limits: ['Outputs: 256 KiB together, as of every node.'],

@@ -10,9 +10,15 @@ export interface BuiltinNodeTypes {
       promptId?: string;
       prompt?: string;
       system?: string;
+      examples?: Array<{
+        user: string;
+        assistant: string;
+      }>;
       model?: string;
       temperature?: number;
       maxTokens?: number;
+      outputSchema?: JsonObject;
+      maxRepairs?: number;
       expectsStreaming?: boolean;
     };
     inputs: {
@@ -20,14 +26,16 @@ export interface BuiltinNodeTypes {
       prompt?: Json;
       /** the system prompt, before `config.system` */
       system?: Json;
-      /** what to ask, where neither says so */
+      /** data for the prompt, which the model sees between marks as untrusted; where there is no prompt, what to ask */
       input?: Json;
     };
     outputs: {
-      /** the answer as text */
+      /** the answer: text, or with `outputSchema` the value */
       output: Json;
-      /** the same */
+      /** the answer as text */
       text: Json;
+      /** with `outputSchema`: the value that satisfies it */
+      value: Json;
       /** the model that answered */
       model: Json;
       /** why it stopped */

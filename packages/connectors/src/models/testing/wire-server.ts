@@ -22,7 +22,7 @@ export interface Script {
   readonly headers?: Readonly<Record<string, string>>;
   readonly error?: string;
   /** After the text: the connection breaks, the stream ends without a word, a line is no JSON, text never ends, nothing more comes. */
-  readonly then?: 'break' | 'end' | 'garbage' | 'endless' | 'silence';
+  readonly after?: 'break' | 'end' | 'garbage' | 'endless' | 'silence';
 }
 
 /** How a provider writes an answer. */
@@ -71,7 +71,7 @@ export async function startWireServer(format: WireFormat): Promise<WireServer> {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of format.begin(model, script)) response.write(event);
     for (const piece of script.text ?? []) response.write(format.piece(piece));
-    switch (script.then) {
+    switch (script.after) {
       case 'break':
         response.write(' ', () => response.destroy());
         return;

@@ -8,7 +8,13 @@ import { memoryProbe } from '../../conformance/memory-probe.ts';
 
 /** What in a node's config may be any text: prompts and messages, expressions, values. Everything else is a name. */
 const FREE: Readonly<Record<string, readonly string[]>> = {
-  'core.ai.callPrompt': ['/prompt', '/system'],
+  'core.ai.callPrompt': [
+    '/prompt',
+    '/system',
+    '/examples/0/user',
+    '/examples/0/assistant',
+    '/outputSchema/*',
+  ],
   'core.approvalGate': ['/title', '/description', '/artifactData'],
   'core.channelWrite': ['/value'],
   'core.clarificationGate': ['/questions/0/question', '/questions/0/schema/*'],
