@@ -25,13 +25,17 @@ const pages = [
   { file: 'invariants.md', markdown: renderInvariants() },
 ];
 
-for (const { file, markdown } of pages) write(join('docs/reference', file), markdown);
-
 const documents = 'packages/protocol/documents';
+// All of it is made before the first file is touched: what cannot be rendered leaves everything as it was.
+const files = [
+  ...pages.map(({ file, markdown }) => ({ file: join('docs/reference', file), text: markdown })),
+  ...documentFiles().map(({ file, text }) => ({ file: join(documents, file), text })),
+  { file: 'packages/protocol/src/wire-types.ts', text: renderWireTypes() },
+  { file: 'packages/sdk/src/workflows/builtin-types.ts', text: renderTypedNodes(BUILTIN_NODE_TYPES) },
+];
+
 rmSync(join(ROOT, documents), { recursive: true, force: true });
-for (const { file, text } of documentFiles()) write(join(documents, file), text);
-write('packages/protocol/src/wire-types.ts', renderWireTypes());
-write('packages/sdk/src/workflows/builtin-types.ts', renderTypedNodes(BUILTIN_NODE_TYPES));
+for (const { file, text } of files) write(file, text);
 
 function write(file, text) {
   mkdirSync(dirname(join(ROOT, file)), { recursive: true });

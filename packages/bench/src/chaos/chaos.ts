@@ -4,6 +4,8 @@ import { openCluster } from './faults/cluster.ts';
 import { createFaultInjector } from './faults/fault-injector.ts';
 import type { History } from './checking/history.ts';
 import type { ProxyCounts } from './faults/postgres-proxy.ts';
+import { openFleet } from './faults/worker-fleet.ts';
+import { injectWorkerFaults, planWorkerFaults } from './faults/worker-faults.ts';
 import { prepare } from './workload/prepare.ts';
 import { randomOf } from './random.ts';
 import { newReceipts } from './workload/receipts.ts';
@@ -12,6 +14,7 @@ import { planFaults } from './faults/schedule.ts';
 import { workUnderFaults } from './workload/workload.ts';
 import { chaosWorkflows } from './workload/workflows.ts';
 import { startHostileService } from '../hostile/hostile-service.ts';
+import { writeTaskNode } from './workload/task-node.ts';
 import { openExternalService } from './workload/external-service.ts';
 
 export interface ChaosOptions {
@@ -33,7 +36,8 @@ export interface ChaosOutcome {
 }
 
 const CLAIM_TTL_MS = 3_000;
-const WORKFLOWS = 16;
+const WORKER_LEASE_MS = 1_500;
+const WORKFLOWS = 20;
 
 /** One run from start to end: cluster, workload, faults, rest, and what was left. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
@@ -45,9 +49,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   const receiver = await openReceiver(random.fork('receiver'), callbacks.take);
   const hostile = await startHostileService();
   const cluster = await openCluster({
-    ...{ store, folder, claimTtlMs: CLAIM_TTL_MS },
+    ...{ store, folder, claimTtlMs: CLAIM_TTL_MS, workerLeaseMs: WORKER_LEASE_MS },
     ports: [service.port, receiver.port, Number(new URL(hostile.url).port)],
   });
+  const node = writeTaskNode(folder, service.port);
+  const fleet = await openFleet({ cluster, nodes: node.folder, folder });
   try {
     const workflows = chaosWorkflows(random.fork('workflows'), WORKFLOWS, service.port);
     const receipts = newReceipts();
@@ -56,6 +62,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       places: cluster.places,
       durationMs: options.minutes * 60_000,
       claimTtlMs: CLAIM_TTL_MS,
+    });
+    const workerFaults = planWorkerFaults(random.fork('worker faults'), {
+      workers: fleet.size,
+      durationMs: options.minutes * 60_000,
+      leaseMs: WORKER_LEASE_MS,
     });
     const injector = createFaultInjector({
       cluster,
@@ -70,8 +81,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
     await Promise.all(Array.from({ length: cluster.places - 1 }, (_, index) => injector.start(index + 1)));
     const prepared = await prepare({ cluster, workflows, receipts, receiver });
     note(
-      `${cluster.places} processes, ${workflows.definitions.length} workflows, ${faults.length} faults planned`,
+      `${cluster.places} processes, ${fleet.size} workers, ${workflows.definitions.length} workflows, ${faults.length + workerFaults.length} faults planned`,
     );
+    let injected: Readonly<Record<string, number>> = {};
     const left = await workUnderFaults({
       ...{
         cluster,
@@ -84,7 +96,13 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
         callbacks,
         hostileUrl: hostile.url,
       },
-      faults: () => injector.run(),
+      async faults() {
+        const [onWorkers] = await Promise.all([
+          injectWorkerFaults(fleet, workerFaults, note),
+          injector.run(),
+        ]);
+        injected = { ...injector.injected, ...onWorkers };
+      },
     });
     const { bodies: _bodies, repeats, actions, ...acknowledged } = receipts;
     const history: History = {
@@ -93,20 +111,23 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
       ...acknowledged,
       ...left,
       effects: service.seen,
+      performances: node.performances(),
+      outages: fleet.outages,
       deliveries: receiver.seen,
-      exits: [...cluster.exits, ...injector.failures],
+      exits: [...cluster.exits, ...injector.failures, ...fleet.exits],
       callbackSecret: prepared.callbackSecret,
       secret: prepared.secret,
     };
     return {
       history,
-      injected: injector.injected,
+      injected,
       proxies: cluster.counts(),
       features: workflows.features,
       repeats: Object.fromEntries(repeats),
       actions: Object.fromEntries(actions),
     };
   } finally {
+    await fleet.stop();
     await cluster.stop();
     await receiver.close();
     await service.close();

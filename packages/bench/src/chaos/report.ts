@@ -21,6 +21,9 @@ export function renderReport(
     'of them children': history.runs.filter(({ parentRunId }) => parentRunId !== undefined).length,
     'effects seen outside': history.effects.length,
     'of them repeated': history.effects.length - new Set(history.effects.map(({ call }) => call)).size,
+    'tasks performed by workers': history.performances.length,
+    'of them performed again':
+      history.performances.length - new Set(history.performances.map(({ call }) => call)).size,
     events: history.runs.reduce((sum, { log }) => sum + log.length, 0),
     forks: history.forks.length,
     'of them replays': history.forks.filter(({ mode }) => mode === 'replay').length,

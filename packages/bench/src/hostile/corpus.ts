@@ -11,10 +11,21 @@ import type { JsonObject } from '@weft/protocol';
 import type { Answer, Attacker } from './attacker.ts';
 import { calling, configured, evaluating, matching, repeated, workflow } from './definitions.ts';
 import { HOSTILE_ANSWERS } from './hostile-service.ts';
+import { statusesOf } from './statuses.ts';
+import { WORKER_CASES } from './worker-cases.ts';
 
 /** One thing that a tenant with an ordinary key can do to a host. */
 export interface HostileCase {
-  readonly kind: 'expression' | 'pattern' | 'schema' | 'text' | 'graph' | 'body' | 'socket' | 'tenant';
+  readonly kind:
+    | 'expression'
+    | 'pattern'
+    | 'schema'
+    | 'text'
+    | 'graph'
+    | 'body'
+    | 'socket'
+    | 'tenant'
+    | 'worker';
   readonly name: string;
   /** Says in a few words what the host made of it. */
   attack(attacker: Attacker): Promise<string>;
@@ -462,13 +473,6 @@ async function flood(
   return statusesOf(answers);
 }
 
-/** How often each status was answered. */
-function statusesOf(answers: readonly Answer[]): string {
-  const counts = new Map<number, number>();
-  for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1);
-  return [...counts].map(([status, times]) => `${times}×${status}`).join(' ');
-}
-
 export const CORPUS: readonly HostileCase[] = [
   ...expressions,
   ...patterns,
@@ -478,4 +482,5 @@ export const CORPUS: readonly HostileCase[] = [
   ...bodies,
   ...sockets,
   ...tenants,
+  ...WORKER_CASES,
 ];

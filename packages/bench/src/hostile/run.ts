@@ -54,6 +54,7 @@ const ORDINARY = [
   'workflows:write',
   'manifest:read',
   'approvals:respond',
+  'workers:serve',
 ];
 
 export async function runHostile({ store, corpus, note }: HostileOptions): Promise<HostileResult> {

@@ -108,7 +108,7 @@ function shown({ task, lease, holder, losses, note, result }: MemoryTask, isAliv
     runId,
     epoch,
     lease,
-    losses,
+    losses: losses + (holder !== undefined && !isAlive && result === undefined ? 1 : 0),
     ...(holder !== undefined && isAlive && { holder }),
     ...(note !== undefined && { note }),
     ...(result !== undefined && { result }),

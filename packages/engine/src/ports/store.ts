@@ -556,7 +556,7 @@ export interface StoredTask {
   readonly lease: number;
   /** A living one that has it. */
   readonly holder?: string;
-  /** How often a holder lost it. */
+  /** How often a holder lost it, one that has it and is past its deadline included. */
   readonly losses: number;
   readonly note?: string;
   readonly result?: string;

@@ -74,6 +74,24 @@ export function tasksContract(subject: Subject): void {
       ]);
     });
 
+    it('are lost with their holder, and those that may be lost but once are leased to no other (S-18)', async () => {
+      const runId = await givenTasks('a');
+      await subject.store.offerTask(task(runId, 'b', { isOnce: true }));
+      expect(await claimed('h2')).toHaveLength(2);
+      subject.now += TTL;
+      await subject.store.heartbeat('h1', 1_000_000);
+
+      expect(await subject.store.readTasks([runId])).toMatchObject([
+        { taskId: 'a', losses: 1 },
+        { taskId: 'b', losses: 1 },
+      ]);
+      expect(await claimed('h3')).toEqual([['a', 2]]);
+      expect(await subject.store.readTasks([runId])).toMatchObject([
+        { taskId: 'a', losses: 1, holder: 'h3' },
+        { taskId: 'b', losses: 1 },
+      ]);
+    });
+
     it('have one result, whoever asks again', async () => {
       const runId = await givenTasks('a');
       await claimed('h2');

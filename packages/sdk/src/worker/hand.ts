@@ -23,6 +23,7 @@ export interface Hand {
   /** How many tasks it may have at most, now. */
   readonly capacity: number;
   take(message: TaskMessage): void;
+  has(ref: TaskRef): boolean;
   refs(): TaskRef[];
   drop(ref: TaskRef, reason: StopReason): void;
   /** The host does not let it continue like this: its function is stopped, and the task ends with the error. */
@@ -126,6 +127,7 @@ export function createHand({ concurrency, find, outgoing, around, ...parts }: Ha
       running += 1;
       tasks.set(message.taskId, startTask(message, node, hooks));
     },
+    has: ({ taskId, lease }) => tasks.get(taskId)?.message.lease === lease,
     refs: () => Array.from(tasks.values(), refOf),
     drop({ taskId, lease }, reason) {
       const task = tasks.get(taskId);

@@ -13,7 +13,10 @@ export interface Lease {
   leftMs(): number;
   /** How old the newest request is by which it was extended. */
   ageMs(): number;
-  extend(sentAt: Moment, leaseMs: number): void;
+  /** Of a new session. */
+  begin(sentAt: Moment, leaseMs: number): void;
+  /** False: it has passed, and nothing extends it any more. */
+  extend(sentAt: Moment, leaseMs: number): boolean;
 }
 
 export function now(): Moment {
@@ -29,14 +32,20 @@ export function createLease(): Lease {
   let lengthMs = 0;
   const ageMs = () => msSince(from);
   const leftMs = () => lengthMs - ageMs();
+  const begin = (sentAt: Moment, leaseMs: number) => {
+    from = sentAt;
+    lengthMs = leaseMs;
+  };
   return {
     ageMs,
     leftMs,
+    begin,
     extend(sentAt, leaseMs) {
+      const left = leftMs();
+      if (left <= 0) return false;
       // Answers may arrive in another order than their requests were sent.
-      if (leaseMs - msSince(sentAt) <= leftMs()) return;
-      from = sentAt;
-      lengthMs = leaseMs;
+      if (leaseMs - msSince(sentAt) > left) begin(sentAt, leaseMs);
+      return true;
     },
   };
 }

@@ -11,6 +11,7 @@ import { errorResult, type Task } from './task.ts';
  *
  * V-4. A report is sent only while the lease holds.
  * V-5. A report that was not answered is sent again until it is, or until the lease has passed.
+ * V-8. An answer that comes after the lease has passed does not extend it: the session ends.
  */
 export interface ReportSender {
   /** Sends what there is at the end of this turn of the event loop. */
@@ -32,6 +33,8 @@ export interface ReportSenderParts {
   /** As it was told to the host at the registration. */
   readonly capacity: number;
   readonly log: WorkerLog;
+  /** Stops the tasks in hand, and ends the session. */
+  readonly leasePassed: () => void;
   /** The session is over; with an error: no other one will do better. */
   readonly over: (why: string, error?: Error) => void;
   readonly signal: AbortSignal;
@@ -49,7 +52,7 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
 export function createReportSender(parts: ReportSenderParts): ReportSender {
-  const { transport, workerId, lease, hand, outgoing, log, over, signal } = parts;
+  const { transport, workerId, lease, hand, outgoing, log, over, leasePassed, signal } = parts;
   let told = parts.capacity;
   let onTheirWay = 0;
   let isBeating = false;
@@ -89,7 +92,8 @@ export function createReportSender(parts: ReportSenderParts): ReportSender {
       timeoutMs: 0,
     });
     failures = 0;
-    lease.extend(sentAt, receipt.leaseMs);
+    // The lease may be that of a later session.
+    if (!signal.aborted && !lease.extend(sentAt, receipt.leaseMs)) leasePassed();
     return receipt;
   }
 

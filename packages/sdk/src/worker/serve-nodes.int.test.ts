@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { defineNode, NodeError, Type } from '../nodes/index.ts';
 import { type Deferred, deferred } from './deferred.ts';
 import { type NodeWorker, serveNodes, type ServeNodesOptions } from './serve-nodes.ts';
-import { type ScriptedHost, startScriptedHost, taskMessage } from './testing/scripted-host.ts';
+import { type ScriptedHost, startScriptedHost } from './testing/scripted-host.ts';
+import { taskMessage } from './testing/task-message.ts';
 
 let host: ScriptedHost;
 let worker: NodeWorker | undefined;
@@ -285,6 +286,29 @@ describe('a worker', () => {
     await host.until(() => reasons['a'] !== undefined);
 
     expect(reasons['a']).toMatchObject({ code: 'lease_lost' });
+  });
+
+  it('closes a session in which the host has leased it a task that it dropped meanwhile (V-9)', async () => {
+    host.answer = { leaseMs: 300, resumed: true };
+    await serve();
+    await tasksStream();
+    give('a', 'wait');
+    await host.until(() => begun.includes('a'));
+
+    host.answer.register = 'hold';
+    host.cut();
+    await host.until(() => host.registrations.length === 2);
+    await host.until(() => reasons['a'] !== undefined);
+    host.answer = { leaseMs: 60_000, resumed: true };
+    host.release();
+    await host.until(() => host.closed.length > 0);
+
+    expect(host.registrations.map(({ resume }) => resume)).toEqual([
+      undefined,
+      [{ taskId: 'a', lease: 1 }],
+      undefined,
+    ]);
+    expect(host.closed).toEqual(['w2']);
   });
 
   it('sends a report again until it is answered (V-5)', async () => {

@@ -60,6 +60,7 @@ const LONGEST_BACKOFF_MS = 5_000;
  *       └────────── stop ──────────┴──► draining ──no tasks, or graceMs──► ended
  *
  * V-6. When the lease has passed, connected or not, every task is stopped with `lease_lost`, and its result is dropped.
+ * V-9. A task that the host leases to a new session, and that is no longer in hand, is left to others by closing that session.
  */
 export function serveNodes(nodes: readonly NodeDefinition[], options: ServeNodesOptions = {}): NodeWorker {
   const concurrency = checked('concurrency', options.concurrency ?? CONCURRENCY, 1, 1_000);
@@ -90,17 +91,17 @@ export function serveNodes(nodes: readonly NodeDefinition[], options: ServeNodes
     },
   });
 
+  function leasePassed(): void {
+    if (hand.size > 0) log('warn', 'The lease has passed: tasks in hand are stopped.', { tasks: hand.size });
+    hand.dropOthers([], 'lease_lost');
+    session?.end('the lease has passed');
+  }
+
   /** One timer for the lease and for heartbeats. */
   function watch(): void {
     clearTimeout(watching);
     const left = lease.leftMs();
-    if (left <= 0) {
-      if (hand.size > 0)
-        log('warn', 'The lease has passed: tasks in hand are stopped.', { tasks: hand.size });
-      hand.dropOthers([], 'lease_lost');
-      session?.end('the lease has passed');
-      return;
-    }
+    if (left <= 0) return leasePassed();
     session?.beat();
     const next = Math.max(heartbeatMs - lease.ageMs(), heartbeatMs / 10);
     watching = setTimeout(watch, Math.min(left, next));
@@ -123,12 +124,14 @@ export function serveNodes(nodes: readonly NodeDefinition[], options: ServeNodes
       timeoutMs: 30_000,
       signal: stopping.signal,
     });
+    if (lease.leftMs() <= 0) leasePassed();
     hand.dropOthers(registered.resumed, 'lease_lost');
+    if (!registered.resumed.every(hand.has)) return connectWithout(registered);
     for (const { typeId, version } of registered.types) {
       const own = byName.get(`${typeId}@${version.replace(/\+.*$/, '')}`);
       if (own !== undefined && !byName.has(`${typeId}@${version}`)) byName.set(`${typeId}@${version}`, own);
     }
-    lease.extend(sentAt, registered.leaseMs);
+    lease.begin(sentAt, registered.leaseMs);
     heartbeatMs = registered.heartbeatMs;
     const { workerId } = registered;
     session = openSession({
@@ -140,11 +143,23 @@ export function serveNodes(nodes: readonly NodeDefinition[], options: ServeNodes
       outgoing,
       capacity: concurrency,
       log,
+      leasePassed,
     });
     watch();
     log('info', 'Connected.', { workerId, resumed: registered.resumed.length });
     options.onConnected?.(registered);
     session.flush();
+  }
+
+  /** The host has leased tasks to this session that were dropped while it answered: others get them when it is closed. */
+  async function connectWithout({ workerId }: RegisteredWorker): Promise<void> {
+    try {
+      await connect();
+    } finally {
+      await closeSession(transport, workerId).catch((error: unknown) =>
+        log('debug', `A session could not be closed: ${messageOf(error)}`),
+      );
+    }
   }
 
   async function serve(): Promise<void> {
@@ -219,7 +234,10 @@ async function farewell(
   for (let looks = 0; looks < FAREWELL_MS / LOOK_MS && !(hand.size === 0 && session.isQuiet); looks += 1)
     await pause(LOOK_MS, undefined);
   session.end('stopped');
-  const { workerId } = session;
+  await closeSession(transport, session.workerId);
+}
+
+async function closeSession(transport: Transport, workerId: string): Promise<void> {
   await transport.json(endpointOf('closeWorker', { workerId }), { maxRetries: 0, timeoutMs: FAREWELL_MS });
 }
 

@@ -7,7 +7,7 @@ import { createReportSender, type ReportSender, type ReportSenderParts } from '.
 /**
  * One session of a worker: reads its tasks, posts its reports.
  *
- * V-7. A task is begun only while the lease holds.
+ * V-7. A task is begun only while the lease holds; one that comes later ends the session.
  */
 export interface Session extends Omit<ReportSender, 'stop'> {
   readonly workerId: string;
@@ -17,7 +17,7 @@ export interface Session extends Omit<ReportSender, 'stop'> {
 }
 
 export function openSession(parts: Omit<ReportSenderParts, 'over' | 'signal'>): Session {
-  const { transport, workerId, lease, hand } = parts;
+  const { transport, workerId, lease, hand, leasePassed } = parts;
   const controller = new AbortController();
   const { signal } = controller;
   const { promise: ended, resolve, reject } = deferred<string>();
@@ -41,7 +41,9 @@ export function openSession(parts: Omit<ReportSenderParts, 'over' | 'signal'>): 
   function receive(message: WorkerMessage): void {
     switch (message.type) {
       case 'task':
-        if (lease.leftMs() > 0 && !signal.aborted) hand.take(message);
+        if (signal.aborted) return;
+        if (lease.leftMs() > 0) hand.take(message);
+        else leasePassed();
         return;
       case 'cancel':
         hand.drop(message, message.reason);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkHistory } from './checker.ts';
-import type { FinalRun, History, SeenDelivery } from './history.ts';
+import type { FinalRun, History, Performance, SeenDelivery } from './history.ts';
 import { HISTORY_RULES, type HistoryRuleId } from './rules.ts';
 import {
   AT,
@@ -24,6 +24,10 @@ import {
   CALLBACK,
   VALID,
   streamed,
+  ONCE,
+  SERVED,
+  served,
+  TASK,
 } from './testing/valid-history.ts';
 
 /** The same history, with this run in place of the one of its id. */
@@ -34,6 +38,14 @@ const withRun = (run: FinalRun): Partial<History> => ({
 const withLog = (log: readonly string[], rest: Partial<FinalRun> = {}): Partial<History> => ({
   ...withRun({ ...RUN, log, ...rest }),
   streams: [],
+});
+
+const FIRST: Performance = {
+  ...{ performance: '7-1', pid: 7, call: TASK, invocationId: 'id-2', attempt: 1, begunAt: AT - 9_000 },
+};
+
+const performed = (performance: Performance): Partial<History> => ({
+  performances: [...VALID.performances, performance],
 });
 
 const GIVEN_UP = event(2, 'node.failed', { nodeId: 'call-a', payload: { code: 'effect_outcome_unknown' } });
@@ -247,6 +259,23 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   ['C26', 'an annotation that is there twice', withRun({ ...KEPT, notes: ['well done', 'well done'] })],
   ['C27', 'a crashing run that is not quarantined', { quarantined: [] }],
   ['C27', 'an innocent run that is quarantined', { quarantined: ['crashing-1', 'run-1'] }],
+  ['C7', 'a task under two ids', performed({ ...FIRST, performance: '7-2', invocationId: 'id-9' })],
+  ['C28', 'a result of a performance that was overtaken', withRun({ ...SERVED, log: served('7-1') })],
+  ['C28', 'a result that no worker returned', withRun({ ...SERVED, log: served('6-1') })],
+  [
+    'C29',
+    'a performance after the outcome',
+    {
+      streams: [
+        {
+          ...{ runId: 'served-1', after: 1 },
+          events: [{ sequence: 2, text: SERVED.log[2] ?? '', at: AT - 8_000 }],
+        },
+      ],
+    },
+  ],
+  ['C30', 'two performances at the same time', { outages: [] }],
+  ['C31', 'a repeat of what must not be repeated', performed({ ...FIRST, performance: '9-2', call: ONCE })],
 ];
 
 describe('the checker of histories', () => {
@@ -299,8 +328,8 @@ describe('the checker of histories', () => {
 
   it('counts the facts it has looked at', () => {
     expect(checkHistory(VALID).facts).toMatchObject({
-      ...{ C1: 1, C2: 13, C3: 2, C4: 7, C6: 3, C8: 2, C11: 1, C14: 2, C15: 1, C16: 9, C17: 9, C18: 9 },
-      ...{ C20: 1, C21: 2, C22: 3, C26: 1 },
+      ...{ C1: 1, C2: 13, C3: 2, C4: 8, C6: 3, C8: 2, C11: 1, C14: 2, C15: 1, C16: 9, C17: 9, C18: 9 },
+      ...{ C20: 1, C21: 2, C22: 3, C26: 1, C28: 1, C29: 3, C30: 3, C31: 1 },
     });
   });
 

@@ -9,6 +9,7 @@ import {
 } from './check-deliveries.ts';
 import { forksBegin, replaysRepeat } from './check-forks.ts';
 import { annotationsKept, CLOCKS_MS, erasedRuns, importedRuns, removedRuns } from './check-retention.ts';
+import { begunBeforeOutcome, performedByOne, resultsRecorded, taskInvocations } from './check-tasks.ts';
 import type { EventDocument, History } from './history.ts';
 import {
   type Check,
@@ -18,14 +19,12 @@ import {
   type ReadRun,
   type CheckResult,
 } from './rules.ts';
+import { firstSeenAt, NOTED_LATE_MS, ownEvents } from './run-calls.ts';
 
 /**
  * Reads the history of a chaos run and says what a correct host could not have done. It trusts only the responses to
  * clients, the calls the external service saw, and the final logs.
  */
-
-/** Two handlers of one process note times in the order in which they run, not in which bytes arrived. */
-const NOTED_LATE_MS = 250;
 
 export function checkHistory(history: History): CheckResult {
   const violations: HistoryViolation[] = [];
@@ -132,49 +131,16 @@ function endedOrWaiting({ runs, fact, report }: Check): void {
   }
 }
 
+const OUTCOMES = new Set(['node.completed', 'node.failed', 'node.cancelled']);
+
 function effectsAfterOutcome({ history, runs, fact, report }: Check): void {
-  const visibleAt = outcomesVisibleAt(history, runs);
+  const visibleAt = firstSeenAt(history, runs, OUTCOMES, /^call-/);
   for (const { call, at } of history.effects) {
     fact('C6');
     const visible = visibleAt.get(call);
     if (visible !== undefined && at > visible + NOTED_LATE_MS)
       report('C6', `${call} was fired ${at - visible} ms after its outcome was visible`);
   }
-}
-
-const OUTCOMES = new Set(['node.completed', 'node.failed', 'node.cancelled']);
-
-/** By call: when the first client saw that it was over. */
-function outcomesVisibleAt(
-  history: History,
-  runs: ReadonlyMap<string, ReadRun>,
-): ReadonlyMap<string, number> {
-  const visibleAt = new Map<string, number>();
-  for (const { runId, events } of history.streams) {
-    const tag = tagOf(runs, runId);
-    for (const { text, at } of tag === undefined ? [] : events) {
-      const event = JSON.parse(text) as EventDocument;
-      if (!OUTCOMES.has(event.type) || event.nodeId?.startsWith('call-') !== true) continue;
-      const call = callOf(tag ?? '', event);
-      visibleAt.set(call, Math.min(at, visibleAt.get(call) ?? Number.POSITIVE_INFINITY));
-    }
-  }
-  return visibleAt;
-}
-
-/** As the workflow writes it into the request. */
-function callOf(tag: string, { nodeId, payload }: EventDocument): string {
-  const { iteration } = payload;
-  const index = Array.isArray(iteration) ? (iteration.at(-1) as number | undefined) : undefined;
-  return JSON.stringify({ tag, node: nodeId, index: String(index ?? '-') });
-}
-
-/** Children work under the tag of the run at the top. */
-function tagOf(runs: ReadonlyMap<string, ReadRun>, runId: string): string | undefined {
-  let run = runs.get(runId);
-  for (let depth = 0; run?.parentRunId !== undefined && depth < 32; depth += 1)
-    run = runs.get(run.parentRunId);
-  return run?.tags[0];
 }
 
 function invocationIds({ history, fact, report }: Check): void {
@@ -277,12 +243,6 @@ function childrenAnnounced({ runs, removed, fact, report }: Check): void {
       report('C11', `the run is a child that ${parentRunId} does not know`, runId);
 }
 
-/** What the run has done itself: a fork takes over its beginning, a replay and an import all of it. */
-function ownEvents({ events, fork, isImported }: ReadRun): readonly EventDocument[] {
-  if (fork?.mode === 'replay' || isImported === true) return [];
-  return events.slice(fork?.fromSeq ?? 0);
-}
-
 function unexpectedResponses({ history, fact, report }: Check): void {
   for (const { request, status, body } of history.unexpectedResponses) {
     fact('C12');
@@ -324,5 +284,9 @@ const RULES: readonly ((check: Check) => void)[] = [
     artifactsWhole,
     memoriesKept,
     quarantinedRuns,
+    taskInvocations,
+    resultsRecorded,
+    begunBeforeOutcome,
+    performedByOne,
   ],
 ];

@@ -11,6 +11,9 @@ export interface History {
   /** Answers that no client should ever get. */
   readonly unexpectedResponses: readonly UnexpectedResponse[];
   readonly effects: readonly SeenEffect[];
+  /** What the code on workers has written down. */
+  readonly performances: readonly Performance[];
+  readonly outages: readonly WorkerOutage[];
   /** Unexpected process exits. */
   readonly exits: readonly UnexpectedExit[];
   /** Runs that end processes, acknowledged. */
@@ -159,8 +162,27 @@ export interface SeenEffect {
   readonly secret?: string;
 }
 
+/** One time that a worker performed a task. */
+export interface Performance {
+  readonly performance: string;
+  readonly pid: number;
+  readonly call: string;
+  readonly invocationId: string;
+  readonly attempt: number;
+  readonly begunAt: number;
+  /** It returned, or was told to stop; undefined when its process ended before. */
+  readonly endedAt?: number;
+}
+
+/** Nothing was performed in this process: it was frozen, or has ended. */
+export interface WorkerOutage {
+  readonly pid: number;
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface UnexpectedExit {
-  readonly place: number;
+  readonly place: number | string;
   readonly code: number | null;
   readonly lastOutput: string;
 }

@@ -41,6 +41,10 @@ export const HISTORY_RULES = [
   { id: 'C25', rule: 'What a log says was remembered is remembered, once.' },
   { id: 'C26', rule: 'What was said about a run is kept, once.' },
   { id: 'C27', rule: 'A run that ends processes is quarantined, and no other is.' },
+  { id: 'C28', rule: 'The outputs of a task on record are those of its last performance.' },
+  { id: 'C29', rule: 'No performance of a task begins after its outcome was visible.' },
+  { id: 'C30', rule: 'No two workers perform one attempt of a task at the same time.' },
+  { id: 'C31', rule: 'A task whose outcome may not be unknown is performed once at most.' },
 ] as const;
 
 export type HistoryRuleId = (typeof HISTORY_RULES)[number]['id'];

@@ -39,6 +39,7 @@ export interface ClusterOptions {
   /** Of servers that hosts may call. */
   readonly ports: readonly number[];
   readonly claimTtlMs: number;
+  readonly workerLeaseMs: number;
 }
 
 const PLACES = 3;
@@ -73,6 +74,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       WEFT_DELIVERY_LEASE_MS: '8000',
       WEFT_WEBHOOK_REFRESH_MS: String(WEBHOOK_REFRESH_MS),
       WEFT_CLAIM_TTL_MS: String(claimTtlMs),
+      WEFT_WORKER_LEASE_MS: String(options.workerLeaseMs),
       WEFT_HEARTBEAT_MS: String(Math.floor(claimTtlMs / 5)),
       WEFT_TEST_CLOCK_OFFSET_MS: String(skewMs),
       WEFT_TEST_DELIVERY_HASTE: DELIVERY_RETRY_SCALE,

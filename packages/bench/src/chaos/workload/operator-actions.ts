@@ -93,7 +93,7 @@ function cutOutsideCalls(log: readonly EventDocument[], wanted: number): number 
   let cut = 0;
   for (const { sequence, type, nodeId, payload } of log.slice(0, wanted)) {
     if (inFlight.size === 0) cut = sequence;
-    if (nodeId === undefined || !/^(call|keep)-/.test(nodeId)) continue;
+    if (nodeId === undefined || !/^(call|keep|task|once)-/.test(nodeId)) continue;
     const place = `${nodeId}${JSON.stringify(payload['iteration'])}`;
     if (OVER.has(type)) inFlight.delete(place);
     else inFlight.add(place);

@@ -6,7 +6,7 @@ import { type Cluster, WEBHOOK_REFRESH_MS } from '../faults/cluster.ts';
 import { type HttpClient, httpClient } from './http.ts';
 import type { Receipts } from './receipts.ts';
 import { ENDS_PATH, FLAKY_PATH, type Receiver, WATCHED_PATH } from './webhook-receiver.ts';
-import { type ChaosWorkflows, SECRET_ID } from './workflows.ts';
+import { type ChaosWorkflows, SECRET_ID, TASK_TYPE } from './workflows.ts';
 
 /** Everything that has to be there before the first run: workflows, a secret, webhooks, and a key for another tenant. */
 export interface Prepared {
@@ -26,6 +26,8 @@ interface Preparing {
   readonly receiver: Receiver;
 }
 
+const MOST_LOOKS = 600;
+const LOOK_EVERY_MS = 100;
 const ENDS = ['run.completed', 'run.failed', 'run.cancelled'];
 const HOSTILE_SCOPES = [
   ...['runs:create', 'runs:read', 'runs:cancel', 'workflows:write', 'manifest:read', 'approvals:respond'],
@@ -35,6 +37,7 @@ const GUEST_SCOPES = ['runs:create', 'runs:read', 'artifacts:read'];
 export async function prepare({ cluster, workflows, receipts, receiver }: Preparing): Promise<Prepared> {
   const http = httpClient(() => `http://127.0.0.1:${cluster.port(0)}`, cluster.apiKey, receipts);
   const receiverUrl = `http://127.0.0.1:${receiver.port}`;
+  await untilKnown(http, TASK_TYPE);
   for (const definition of workflows.definitions) await demand(http, '/v1/host/weft/workflows', definition);
   const secret = `worth-keeping-${randomBytes(16).toString('hex')}`;
   await demand(http, '/v1/host/weft/secrets', { id: SECRET_ID, value: secret });
@@ -63,6 +66,16 @@ export async function prepare({ cluster, workflows, receipts, receiver }: Prepar
     hostileKey: String(hostileKey),
     receiverUrl,
   };
+}
+
+/** A definition may name a type once a worker has served it. */
+async function untilKnown(http: HttpClient, typeId: string): Promise<void> {
+  for (let tries = 0; tries < MOST_LOOKS; tries += 1) {
+    const answer = await http.askUntilAnswered('GET', `/v1/host/weft/node-types?typeId=${typeId}`);
+    if (((answer?.json['types'] ?? []) as unknown[]).length > 0) return;
+    await pause(LOOK_EVERY_MS);
+  }
+  throw new Error(`no worker serves ${typeId}`);
 }
 
 async function demand(http: HttpClient, path: string, body: JsonObject): Promise<JsonObject> {

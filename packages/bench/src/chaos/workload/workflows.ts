@@ -4,7 +4,8 @@ import { KEPT_PATH } from './external-service.ts';
 
 /**
  * Random workflows of every feature. A workflow is a row of blocks; a block is a small graph with one way in and one way out.
- * Every node that begins with `call-` calls the service once per iteration, under a name that no other workflow uses.
+ * Every node that begins with `call-` calls the service once per iteration, under a name that no other workflow uses; those that begin
+ * with `task-` and `once-` do so on a worker.
  */
 export interface ChaosWorkflows {
   /** Children first, so that they exist when their parents start them. */
@@ -23,6 +24,8 @@ export interface ChaosWorkflows {
 
 const MOST_BLOCKS = 4;
 const CALLBACK_WORKFLOWS = 3;
+/** The node type that workers serve. */
+export const TASK_TYPE = 'chaos.task';
 /** The name of the secret that nodes send along. */
 export const SECRET_ID = 'chaos-key';
 /** What a recall shows at most. */
@@ -158,6 +161,25 @@ function call(draft: Draft, settings: JsonObject = {}, index = '"-"', config: Js
   );
 }
 
+/** Code on a worker; one of a few takes longer than a lease. */
+function task(draft: Draft, kind: 'task' | 'once', settings: JsonObject = {}, index = '"-"'): string {
+  const ms = draft.random.chance(0.3) ? draft.random.int(1_000, 2_000) : draft.random.int(0, 300);
+  return add(
+    draft,
+    kind,
+    TASK_TYPE,
+    {},
+    {
+      inputs: {
+        tag: { type: 'variable', variableName: 'tag' },
+        index: { type: 'expression', expression: index },
+        ms: { type: 'expression', expression: `${ms}.0` },
+      },
+      settings: { timeoutMs: 6_000, retry: { maxAttempts: 8, initialMs: 30, maxMs: 400 }, ...settings },
+    },
+  );
+}
+
 function delay(draft: Draft): string {
   return add(draft, 'delay', 'core.delay', { ms: draft.random.int(5, 400) });
 }
@@ -173,6 +195,14 @@ const BLOCKS = {
   call: (draft: Draft): Block => single(call(draft)),
   unknown: (draft: Draft): Block =>
     single(call(draft, { onUnknownOutcome: 'fail', retry: { maxAttempts: 1 } }), WHATEVER),
+  task: (draft: Draft): Block => single(task(draft, 'task')),
+  once: (draft: Draft): Block =>
+    single(task(draft, 'once', { onUnknownOutcome: 'fail', retry: { maxAttempts: 1 } }), WHATEVER),
+  tasks(draft: Draft): Block {
+    const items = Array.from({ length: draft.random.int(1, 3) }, (_, index) => index);
+    const body = [task(draft, 'task', {}, 'string(index)')];
+    return single(add(draft, 'loop', 'core.loop', { body, items, maxIterations: 10 }));
+  },
   delay: (draft: Draft): Block => single(delay(draft)),
   approval(draft: Draft): Block {
     const config = { requiredApprovals: draft.random.int(1, 3), ...timeout(draft) };

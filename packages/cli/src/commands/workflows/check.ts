@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { WorkflowReport } from '@weft/sdk';
 import type { Json } from '@weft/protocol/plain';
 import { type Cli, HOST_ARGS, leaf } from '../../parsing/command.ts';
@@ -12,7 +12,7 @@ import { renderReport } from '../../output/problem-list.ts';
 import { control, shown } from '../../output/terminal-text.ts';
 import { isCodeFile, loadWorkflows } from '../../user-code/workflow-module.ts';
 import { type Checker, hostChecker, openChecker, reportOf } from './checker.ts';
-import { watchFolders } from './watch-files.ts';
+import { watchFolders } from '../../user-code/watch-folders.ts';
 
 export const check = leaf({
   name: 'check',
@@ -57,8 +57,8 @@ interface Task {
   readonly named: readonly string[];
   readonly checkDefinition: Checker;
   readonly isStrict: boolean;
-  /** Told of every folder that a result depends on. */
-  readonly onFolders?: (folders: readonly string[]) => void;
+  /** Told of every file that a result depends on. */
+  readonly onFiles?: (files: readonly string[]) => void;
 }
 
 interface Checked {
@@ -74,7 +74,7 @@ async function checkAll(task: Task): Promise<number> {
   for (const file of files) {
     // One that cannot be read keeps none of the others from being checked.
     const checked = await checkFile(file, task).catch((error: unknown) => {
-      const isAlone = files.length === 1 && task.onFolders === undefined;
+      const isAlone = files.length === 1 && task.onFiles === undefined;
       if (isAlone || !(error instanceof CliError)) throw error;
       return [{ text: '', report: reportOf(error) }];
     });
@@ -92,20 +92,25 @@ async function checkUntilStopped(task: Task): Promise<typeof EXIT.done> {
   let wake: () => void = () => undefined;
   let isStopped = false;
   let isChanged = true;
-  const watched = watchFolders(() => {
-    isChanged = true;
-    wake();
-  });
+  const { folders, files } = await placesOf(io.cwd, task.named);
+  const watching = watchFolders(
+    folders,
+    () => {
+      isChanged = true;
+      wake();
+    },
+    (error) => io.stderr.write(shown`changes of files are not seen any more: ${error.message}\n`),
+  );
+  watching.follow(files);
   const off = io.onSignal(() => {
     isStopped = true;
     wake();
   });
   try {
-    watched.add(await foldersOf(io.cwd, task.named));
     while (!isStopped) {
       if (isChanged) {
         isChanged = false;
-        await checkOnce({ ...task, onFolders: (folders) => watched.add(folders) });
+        await checkOnce({ ...task, onFiles: watching.follow });
       }
       if (!isChanged && !isStopped)
         await new Promise<void>((resolveWait) => {
@@ -114,7 +119,7 @@ async function checkUntilStopped(task: Task): Promise<typeof EXIT.done> {
     }
   } finally {
     off();
-    watched.stop();
+    watching.close();
   }
   return EXIT.done;
 }
@@ -143,13 +148,11 @@ async function filesOf(cwd: string, named: readonly string[]): Promise<readonly 
   return files;
 }
 
-async function foldersOf(cwd: string, named: readonly string[]): Promise<readonly string[]> {
+async function placesOf(cwd: string, named: readonly string[]) {
   const folders: string[] = [];
-  for (const name of named) {
-    const path = resolve(cwd, name);
-    folders.push((await isFolder(cwd, name)) ? path : dirname(path));
-  }
-  return folders;
+  const files: string[] = [];
+  for (const name of named) ((await isFolder(cwd, name)) ? folders : files).push(resolve(cwd, name));
+  return { folders, files };
 }
 
 async function isFolder(cwd: string, name: string): Promise<boolean> {
@@ -157,13 +160,10 @@ async function isFolder(cwd: string, name: string): Promise<boolean> {
   return found?.isDirectory() === true;
 }
 
-async function checkFile(
-  file: string,
-  { cli, checkDefinition, onFolders }: Task,
-): Promise<readonly Checked[]> {
+async function checkFile(file: string, { cli, checkDefinition, onFiles }: Task): Promise<readonly Checked[]> {
   const path = resolve(cli.io.cwd, file);
   const checked: Checked[] = [];
-  for (const { text, definition } of await definitionsIn(file, path, onFolders))
+  for (const { text, definition } of await definitionsIn(file, path, onFiles))
     checked.push({ text, report: await checkDefinition(definition) });
   return checked;
 }
@@ -171,14 +171,14 @@ async function checkFile(
 async function definitionsIn(
   file: string,
   path: string,
-  onFolders: Task['onFolders'],
+  onFiles: Task['onFiles'],
 ): Promise<readonly { readonly text: string; readonly definition: Json }[]> {
   if (!isCodeFile(file)) {
     const text = await readTextFile(path);
     return [{ text, definition: parseJsonText(file, text) }];
   }
   const { workflows, files } = await loadWorkflows(path);
-  onFolders?.(files.map((each) => dirname(each)));
+  onFiles?.(files);
   return workflows.map(({ definition }) => ({ text: '', definition }));
 }
 

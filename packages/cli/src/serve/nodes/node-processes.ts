@@ -3,7 +3,7 @@ import { visibleText } from '../../output/terminal-text.ts';
 import { endSession, placeText } from './end-session.ts';
 import { type Ended, type NodeProcess, startNodeProcess } from './node-process.ts';
 import type { ServedNode, Share } from './process-messages.ts';
-import { watchFolders } from './watch-folders.ts';
+import { watchFolders } from '../../user-code/watch-folders.ts';
 
 /**
  * The processes that serve code of users next to a host. One serves every type; a type that has made a process stand still, or that

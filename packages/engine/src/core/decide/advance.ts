@@ -230,8 +230,11 @@ function start(batch: Batch): void {
   run.frontier.openScope(run.plan.root, []);
 }
 
-/** A new holder: effects whose outcome is not on record are performed again under the same id, or failed if so configured. */
-function recover(batch: Batch): void {
+/**
+ * A new holder: effects whose outcome is not on record are performed again under the same id, or failed if so configured. Whether a
+ * worker was given a task is known to the runtime: one that only waited for a worker waits again.
+ */
+function recover(batch: Batch, isSameRun = true): void {
   const { run } = batch;
   // Also while the run is paused: the log has announced the child, and a resume would not ask for it again.
   for (const key of [...run.spawning].sort()) {
@@ -248,7 +251,7 @@ function recover(batch: Batch): void {
     const known = run.state.nodes.get(key);
     const node = known && run.plan.nodes.get(known.nodeId);
     if (known === undefined || node === undefined) continue;
-    if (node.settings.onUnknownOutcome === 'fail') {
+    if (node.settings.onUnknownOutcome === 'fail' && !(isSameRun && isServed(node))) {
       failNode(batch, node, known.iteration, {
         code: 'effect_outcome_unknown',
         message:
@@ -275,7 +278,11 @@ function goOnFromPrefix(batch: Batch): void {
     if (node.type.kind === 'steps') askAgain(batch, key);
     else restartNode(batch, key);
   }
-  recover(batch);
+  recover(batch, false);
+}
+
+function isServed({ type }: NodePlan): boolean {
+  return type.kind === 'effect' && type.servedBy !== undefined;
 }
 
 function takeOutcome(batch: Batch, key: EffectKey, attempt: number, outcome: Outcome): void {

@@ -82,7 +82,7 @@ const MOST_LOSSES = 5;
 
 const UNKNOWN: Outcome = failure(
   'effect_outcome_unknown',
-  'The worker lost its lease while this node was under way, so nobody knows whether its effect happened. Decide by hand, then start a new run.',
+  'The worker that had this node was lost, so that it is not known whether its effect happened. Decide by hand, then start a new run.',
 );
 
 const WORKER_LOST: Outcome = failure(
@@ -91,9 +91,14 @@ const WORKER_LOST: Outcome = failure(
   { retryable: true, details: { losses: MOST_LOSSES } },
 );
 
+/** Its outcome may not be unknown: that it is handed out is written to the store before it is. */
+export function isOnce({ effect }: EffectTask): boolean {
+  return effect.node.settings.onUnknownOutcome === 'fail';
+}
+
 /** How a task ends that lost its worker so often in a row; undefined when it is performed again. */
-export function outcomeOfLoss({ effect }: EffectTask, losses: number): Outcome | undefined {
-  if (effect.node.settings.onUnknownOutcome === 'fail') return UNKNOWN;
+export function outcomeOfLoss(task: EffectTask, losses: number): Outcome | undefined {
+  if (isOnce(task)) return UNKNOWN;
   return losses >= MOST_LOSSES ? WORKER_LOST : undefined;
 }
 

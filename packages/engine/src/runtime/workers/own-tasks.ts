@@ -12,7 +12,7 @@ import type { StoredTask } from '../../ports/store.ts';
 import { misfit } from './check-values.ts';
 import type { PutUp, PutUpTasks } from './put-up-tasks.ts';
 import { createCutOffTasks } from './cut-off-tasks.ts';
-import { createOwnTaskIndex, offerOf, outcomeOfLoss, OwnTask, placeOf } from './own-task.ts';
+import { createOwnTaskIndex, isOnce, offerOf, outcomeOfLoss, OwnTask, placeOf } from './own-task.ts';
 import type { ServedTask, TaskOffer, TaskOwner } from './served-task.ts';
 import type { TaskResult } from './task-body.ts';
 import type { FindHeld, WorkerHub } from './worker-hub.ts';
@@ -25,6 +25,8 @@ import type { FindHeld, WorkerHub } from './worker-hub.ts';
  *      worker that has it comes back first: then it keeps it. A task that was cut off here waits as long.
  * H-10. A lost lease repeats the task under the same invocation id and attempt, or ends it as unknown where the node says so. One
  *       that lost five workers in a row fails with `worker_lost`.
+ * H-13. A task whose outcome may not be unknown is always put up: the store knows whether a worker was given it. If not, it waits for one
+ *       again, whoever holds the run.
  */
 export interface OwnTasks extends Pick<Performer, 'perform'> {
   readonly findHeld: FindHeld;
@@ -115,6 +117,7 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
     const { taskId, tenant } = own.served.offer;
     try {
       if (await putUp.find(own)) return;
+      if (isOnce(own.task)) return void offerTo(own);
       own.mayBeResumed = true;
     } catch (error) {
       log('warn', { tenant, taskId, ...errorFields(error) }, 'a task could not be looked for');

@@ -3,6 +3,7 @@ import { errorFields, type Log } from '../../ports/log.ts';
 import type { NewTask, StoredTask, Tasks } from '../../ports/store.ts';
 import type { EffectTask } from '../effects/performer.ts';
 import { executionOf } from '../effects/effect-context.ts';
+import { isOnce } from './own-task.ts';
 import type { ServedTask } from './served-task.ts';
 import type { TaskBody, TaskResult } from './task-body.ts';
 import type { WorkerDirectory } from './worker-directory.ts';
@@ -18,7 +19,7 @@ export interface PutUpTasks {
   /** Before a task is offered: hears of what other processes serve, where that matters. */
   prepare(own: PutUp): Promise<unknown> | undefined;
   has(own: PutUp): boolean;
-  /** Puts it up if workers of another process serve it and none of this one does; false: it stays here. */
+  /** Puts it up if workers of another process serve it and none of this one does, or if it may be lost but once; false: it stays here. */
   offer(own: PutUp): boolean;
   /** Of a task that had begun before: true when the store knows of it, and it stays there or has its result. */
   find(own: PutUp): Promise<boolean>;
@@ -66,8 +67,9 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
   const up = new Map<string, PutUp>();
   const known = new Map<string, StoredTask>();
   const inTurn = createTurns();
-  let looking: NodeJS.Timeout | undefined;
-  let isLooking: Promise<void> | undefined;
+  const isServedHere = ({ served }: PutUp): boolean => isServedBy(options.hub(), served);
+  const belongsHere = (own: PutUp): boolean => !isOnce(own.task) && isServedHere(own);
+  let stopLooking: (() => void) | undefined;
   let readAt = 0;
 
   function quietly(work: Promise<unknown>, what: string): void {
@@ -130,7 +132,7 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     if (stored.result !== undefined) return settle(own, stored);
     if (stored.holder !== undefined) return;
     if (stored.losses > 0 && !own.onLost(stored.losses)) return withdraw(own);
-    if (isServedHere(own)) await takeBack(own);
+    if (belongsHere(own)) await takeBack(own);
     else if (wasHeld || stored.epoch !== own.task.epoch) await putUp(own); // so that others hear of it
   }
 
@@ -141,17 +143,17 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     known.set(stored.taskId, stored);
     if (stored.result !== undefined) settle(own, stored);
     if (stored.result !== undefined) return true;
+    if (stored.holder === undefined && stored.losses > 0 && !own.onLost(stored.losses)) {
+      forget(own);
+      await store.withdrawTask(stored.taskId, stored.epoch, false);
+      return true;
+    }
     // Under our claim from now on, so that it is leased again if its holder is lost.
     await putUp(own);
-    if (stored.holder !== undefined) return true;
+    if (stored.holder !== undefined || isOnce(own.task)) return true;
     if (!(await store.withdrawTask(stored.taskId, own.task.epoch, true))) return true;
     forget(own);
     return false;
-  }
-
-  function isServedHere({ served }: PutUp): boolean {
-    const { tenant, typeId, version } = served.offer;
-    return options.hub().isServedHere(tenant, typeId, version);
   }
 
   function withdraw(own: PutUp): void {
@@ -165,7 +167,8 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
 
   function offer(own: PutUp): boolean {
     const { tenant, typeId, version } = own.served.offer;
-    if (isServedHere(own) || !options.directory().isServedElsewhere(tenant, typeId, version)) return false;
+    const isForOthers = !isServedHere(own) && options.directory().isServedElsewhere(tenant, typeId, version);
+    if (!isForOthers && !isOnce(own.task)) return false;
     options.hub().drop(own.served, 'shutdown');
     own.served.state = 'resting';
     up.set(idOf(own), own);
@@ -184,7 +187,7 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
       await read(new Set([...up.values()].map(({ task }) => task.runId)));
     }
     const back = [...up.values()].filter(
-      (own) => known.get(idOf(own))?.holder === undefined && isServedHere(own),
+      (own) => known.get(idOf(own))?.holder === undefined && belongsHere(own),
     );
     for (const own of back) await inTurn(own, () => takeBack(own));
     const waiting = [...options.waiting()].filter((own) => !isServedHere(own));
@@ -213,30 +216,44 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     read: (runId) => read(new Set([runId])),
     noteOf: (own) => (isOurs(own) ? known.get(idOf(own)) : undefined),
     start() {
-      looking = setInterval(() => {
-        isLooking ??= lookAround()
-          .catch((error: unknown) =>
-            log('warn', errorFields(error), 'tasks that are put up could not be read'),
-          )
-          .finally(() => {
-            isLooking = undefined;
-          });
-      }, options.everyMs);
-      looking.unref();
+      stopLooking = repeatedly(options.everyMs, () =>
+        lookAround().catch((error: unknown) =>
+          log('warn', errorFields(error), 'tasks that are put up could not be read'),
+        ),
+      );
     },
-    stop() {
-      clearInterval(looking);
-    },
+    stop: () => stopLooking?.(),
   };
+}
+
+function isServedBy(hub: ReturnType<PutUpOptions['hub']>, { offer }: ServedTask): boolean {
+  return hub.isServedHere(offer.tenant, offer.typeId, offer.version);
 }
 
 function newTask({ task, served: { offer } }: PutUp): NewTask {
   const { principal, effect, limits, runId, epoch } = task;
   const { taskId, tenant, typeId, version } = offer;
-  const { attempt, node } = effect;
+  const { attempt } = effect;
   const body: TaskBody = { offer, principal, nodeKey: executionOf(effect), attempt, limits };
-  const isOnce = node.settings.onUnknownOutcome === 'fail';
-  return { taskId, tenant, runId, epoch, typeId, version, isOnce, body: JSON.stringify(body) };
+  return {
+    ...{ taskId, tenant, runId, epoch, typeId, version },
+    isOnce: isOnce(task),
+    body: JSON.stringify(body),
+  };
+}
+
+/** Not while the time before has not ended. Returns the way to stop. */
+function repeatedly(everyMs: number, work: () => Promise<void>): () => void {
+  let isWorking = false;
+  const timer = setInterval(() => {
+    if (isWorking) return;
+    isWorking = true;
+    void work().finally(() => {
+      isWorking = false;
+    });
+  }, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** What is done with one task in the store is done one after the other: no look finds it half taken back. */

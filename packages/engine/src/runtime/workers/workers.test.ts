@@ -449,6 +449,40 @@ describe('a host that starts again', () => {
     expect(await ends(second, runId)).toBe('completed');
   });
 
+  it('has a task wait again that no worker was given, though its outcome may not be unknown (H-13)', async () => {
+    const store = openMemoryStore();
+    const first = await start({ store });
+    const runId = await first.run(await first.register(flow({ onUnknownOutcome: 'fail' })));
+    await until(async () => (await store.readTasks([runId])).length === 1);
+    await first.host.stop(0);
+
+    const second = await start({ store });
+    const worker = await connectWorker(second.host);
+    await worker.succeed(await worker.next());
+
+    expect(await ends(second, runId)).toBe('completed');
+    await until(async () => (await store.readTasks([runId])).length === 0);
+  });
+
+  it('ends one as unknown that a worker was given (H-13)', async () => {
+    const store = openMemoryStore();
+    const limits = { workerLeaseMs: 500, claimTtlMs: 500 };
+    const first = await start({ store, limits });
+    const before = await connectWorker(first.host);
+    const runId = await first.run(await first.register(flow({ onUnknownOutcome: 'fail' })));
+    await before.next();
+    await first.host.stop(0);
+
+    const second = await start({ store, limits });
+    const after = await connectWorker(second.host);
+
+    expect(await ends(second, runId)).toBe('failed');
+    expect(await payloads(second, runId, 'node.failed')).toMatchObject([
+      { error: { code: 'effect_outcome_unknown' } },
+    ]);
+    expect(after.tasks()).toEqual([]);
+  });
+
   it('lets go of runs that only wait for a worker at once', async () => {
     const store = openMemoryStore();
     const test = await start({ store });

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { RegisterWorkerRequest, TaskReport, WorkerMessage } from '@weft/protocol/plain';
-import type { TaskMessage } from '../task.ts';
 
 /** A host that does as a test tells it: the worker's side of the protocol, and nothing behind it. */
 export interface ScriptedHost {
@@ -18,7 +17,7 @@ export interface ScriptedHost {
   /** From now on; undefined: as usual. A number is a status of failure, `hold` is no answer at all. */
   answer: {
     reports?: number | 'hold' | 'forget' | ((report: TaskReport) => number | undefined) | undefined;
-    register?: number | undefined;
+    register?: number | 'hold' | undefined;
     leaseMs: number;
     resumed?: boolean;
     refuse?: boolean;
@@ -48,8 +47,14 @@ export async function startScriptedHost(): Promise<ScriptedHost> {
 
   async function register(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = (await readJson(request)) as RegisterWorkerRequest;
-    if (host.answer.register !== undefined) return refuse(response, host.answer.register);
+    const { register: scripted } = host.answer;
+    if (typeof scripted === 'number') return refuse(response, scripted);
     host.registrations.push(body);
+    if (scripted === 'hold') held.push(() => accept(body, response));
+    else accept(body, response);
+  }
+
+  function accept(body: RegisterWorkerRequest, response: ServerResponse): void {
     sessions += 1;
     respond(response, 201, {
       workerId: `w${sessions}`,
@@ -134,21 +139,4 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-}
-
-export function taskMessage(taskId: string, inputs: TaskMessage['inputs'], lease = 1): TaskMessage {
-  return {
-    type: 'task',
-    taskId,
-    lease,
-    typeId: 'acme.work',
-    version: '1.0.0',
-    runId: 'r',
-    workflowId: 'w',
-    nodeId: 'n',
-    invocationId: `inv-${taskId}`,
-    attempt: 1,
-    config: {},
-    inputs,
-  };
 }

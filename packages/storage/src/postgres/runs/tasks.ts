@@ -34,7 +34,8 @@ const RETURN = `UPDATE tasks SET holder = NULL, note = NULL, losses = losses + $
   WHERE ${HELD} AND result IS NULL RETURNING run`;
 const WITHDRAW = `DELETE FROM tasks WHERE id = $2::text AND epoch = $3::int
   AND (NOT $4::boolean OR (result IS NULL AND (holder IS NULL OR NOT ${isTaken(nowSql(1))}))) RETURNING run`;
-const READ = `SELECT id, run, epoch, lease, losses, note, result,
+const READ = `SELECT id, run, epoch, lease, note, result,
+    losses + (holder IS NOT NULL AND result IS NULL AND NOT ${isTaken(nowSql(1))})::int AS losses,
     CASE WHEN ${isTaken(nowSql(1))} THEN holder END AS holder
   FROM tasks WHERE run = ANY ($2::uuid[]) ORDER BY ord`;
 

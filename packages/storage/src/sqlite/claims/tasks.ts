@@ -130,7 +130,7 @@ export function prepareTasks(connection: Connection, news: TaskNews): Omit<Tasks
       runId: row.run,
       epoch: row.epoch,
       lease: row.lease,
-      losses: row.losses,
+      losses: row.losses + (row.holder !== null && !isHeld && row.result === null ? 1 : 0),
       ...(holder !== undefined && { holder }),
       ...(row.note !== null && { note: row.note }),
       ...(row.result !== null && { result: row.result }),

@@ -104,6 +104,24 @@ export function recalling(output: readonly object[]): string[] {
   ];
 }
 
+export const TASK = JSON.stringify({ tag: 'client-2', node: 'task-a', index: '-' });
+export const ONCE = JSON.stringify({ tag: 'client-2', node: 'once-a', index: '-' });
+
+/** A run with a task that was performed twice: its first worker was frozen. */
+export const SERVED: FinalRun = {
+  ...{ runId: 'served-1', workflowId: 'w', tags: ['client-2'], status: 'completed' },
+  log: served('8-1'),
+};
+
+export function served(performance: string): string[] {
+  return [
+    event(0, 'run.started'),
+    event(1, 'node.started', { nodeId: 'task-a', payload: { attempt: 0 } }),
+    event(2, 'node.completed', { nodeId: 'task-a', payload: { outputs: { performance, call: TASK } } }),
+    event(3, 'run.completed'),
+  ];
+}
+
 const FORK_LINK = { sourceRunId: 'kept-1', fromSeq: 3 };
 export const REPLAY: FinalRun = {
   ...{ runId: 'replay-1', workflowId: 'w', tags: ['client-1', 'watched'], status: 'completed' },
@@ -169,8 +187,25 @@ export const VALID: History = {
     { call: CALL, invocationId: 'id-1', at: AT },
     { call: CALL, invocationId: 'id-1', at: AT + 900 },
   ],
+  performances: [
+    {
+      ...{ performance: '7-1', pid: 7, call: TASK, invocationId: 'id-2', attempt: 1, begunAt: AT - 9_000 },
+      endedAt: AT - 5_000,
+    },
+    {
+      performance: '8-1',
+      pid: 8,
+      call: TASK,
+      invocationId: 'id-2',
+      attempt: 1,
+      begunAt: AT - 6_000,
+      endedAt: AT,
+    },
+    { performance: '9-1', pid: 9, call: ONCE, invocationId: 'id-3', attempt: 1, begunAt: AT },
+  ],
+  outages: [{ pid: 7, from: AT - 8_000, to: AT - 5_100 }],
   exits: [],
-  runs: [RUN, CHILD, KEPT, RECALL, REPLAY, BRANCH, IMPORT],
+  runs: [RUN, CHILD, KEPT, RECALL, REPLAY, BRANCH, IMPORT, SERVED],
   forks: (['replay', 'branch'] as const).map((mode) => ({
     ...{ ...FORK_LINK, runId: `${mode}-1`, mode, at: AT, sourceEvents: 9, sourceEnded: true },
   })),
