@@ -12,6 +12,8 @@ import { planFaults } from './faults/schedule.ts';
 import { workUnderFaults } from './workload/workload.ts';
 import { chaosWorkflows } from './workload/workflows.ts';
 import { startHostileService } from '../hostile/hostile-service.ts';
+import { openHoldService } from './started/hold-service.ts';
+import { openStartedWork } from './started/started-work.ts';
 import { openExternalService } from './workload/external-service.ts';
 
 export interface ChaosOptions {
@@ -43,10 +45,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   const service = await openExternalService(random.fork('service'));
   const callbacks = createCallbackResponder();
   const receiver = await openReceiver(random.fork('receiver'), callbacks.take);
+  const holds = await openHoldService();
   const hostile = await startHostileService();
   const cluster = await openCluster({
     ...{ store, folder, claimTtlMs: CLAIM_TTL_MS },
-    ports: [service.port, receiver.port, Number(new URL(hostile.url).port)],
+    ports: [service.port, receiver.port, holds.port, Number(new URL(hostile.url).port)],
   });
   try {
     const workflows = chaosWorkflows(random.fork('workflows'), WORKFLOWS, service.port);
@@ -69,6 +72,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
     await injector.start(0);
     await Promise.all(Array.from({ length: cluster.places - 1 }, (_, index) => injector.start(index + 1)));
     const prepared = await prepare({ cluster, workflows, receipts, receiver });
+    const started = await openStartedWork({
+      ...{ cluster, receipts, holds, note, servicePort: service.port },
+      random: random.fork('started'),
+      durationMs: options.minutes * 60_000,
+    });
     note(
       `${cluster.places} processes, ${workflows.definitions.length} workflows, ${faults.length} faults planned`,
     );
@@ -82,6 +90,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
         receiver,
         prepared,
         callbacks,
+        started,
         hostileUrl: hostile.url,
       },
       faults: () => injector.run(),
@@ -110,6 +119,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
     await cluster.stop();
     await receiver.close();
     await service.close();
+    await holds.close();
     hostile.close();
   }
 }

@@ -9,6 +9,18 @@ import {
 } from './check-deliveries.ts';
 import { forksBegin, replaysRepeat } from './check-forks.ts';
 import { annotationsKept, CLOCKS_MS, erasedRuns, importedRuns, removedRuns } from './check-retention.ts';
+import {
+  dueTimesAccountedFor,
+  dueTimesStartOnce,
+  overlapsOnlyWhereAllowed,
+  schedulesEnd,
+  startedByHand,
+} from '../started/check-schedules.ts';
+import {
+  deliveriesStartOnce,
+  forgedDeliveriesRefused,
+  unfitDeliveriesKept,
+} from '../started/check-triggers.ts';
 import type { EventDocument, History } from './history.ts';
 import {
   type Check,
@@ -325,4 +337,6 @@ const RULES: readonly ((check: Check) => void)[] = [
     memoriesKept,
     quarantinedRuns,
   ],
+  ...[dueTimesStartOnce, dueTimesAccountedFor, overlapsOnlyWhereAllowed, schedulesEnd, startedByHand],
+  ...[deliveriesStartOnce, unfitDeliveriesKept, forgedDeliveriesRefused],
 ];

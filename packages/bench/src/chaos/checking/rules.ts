@@ -1,3 +1,4 @@
+import { STARTED_RULES } from '../started/started-rules.ts';
 import type { EventDocument, FinalRun, History } from './history.ts';
 
 /** What a correct host holds to, whatever goes wrong around it. */
@@ -41,6 +42,7 @@ export const HISTORY_RULES = [
   { id: 'C25', rule: 'What a log says was remembered is remembered, once.' },
   { id: 'C26', rule: 'What was said about a run is kept, once.' },
   { id: 'C27', rule: 'A run that ends processes is quarantined, and no other is.' },
+  ...STARTED_RULES,
 ] as const;
 
 export type HistoryRuleId = (typeof HISTORY_RULES)[number]['id'];

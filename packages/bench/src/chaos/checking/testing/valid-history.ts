@@ -7,6 +7,8 @@ import {
   type SeenDelivery,
 } from '../history.ts';
 
+import { STARTED, STARTED_RUNS } from '../../started/testing/started-histories.ts';
+
 /** A small history in which every rule finds something to look at and nothing to report; tests break it. */
 
 export const AT = Date.parse('2026-01-01T00:00:00.000Z');
@@ -170,7 +172,7 @@ export const VALID: History = {
     { call: CALL, invocationId: 'id-1', at: AT + 900 },
   ],
   exits: [],
-  runs: [RUN, CHILD, KEPT, RECALL, REPLAY, BRANCH, IMPORT],
+  runs: [RUN, CHILD, KEPT, RECALL, REPLAY, BRANCH, IMPORT, ...STARTED_RUNS],
   forks: (['replay', 'branch'] as const).map((mode) => ({
     ...{ ...FORK_LINK, runId: `${mode}-1`, mode, at: AT, sourceEvents: 9, sourceEnded: true },
   })),
@@ -193,6 +195,7 @@ export const VALID: History = {
   dead: [],
   callbackSecret: SECRET,
   secret: SECRET,
+  started: STARTED,
 };
 
 export function streamed(from: number, to: number) {
