@@ -15,6 +15,8 @@ import { workUnderFaults } from './workload/workload.ts';
 import { chaosWorkflows } from './workload/workflows.ts';
 import { startHostileService } from '../hostile/hostile-service.ts';
 import { writeTaskNode } from './workload/task-node.ts';
+import { openHoldService } from './started/hold-service.ts';
+import { openStartedWork } from './started/started-work.ts';
 import { openExternalService } from './workload/external-service.ts';
 
 export interface ChaosOptions {
@@ -47,10 +49,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   const service = await openExternalService(random.fork('service'));
   const callbacks = createCallbackResponder();
   const receiver = await openReceiver(random.fork('receiver'), callbacks.take);
+  const holds = await openHoldService();
   const hostile = await startHostileService();
   const cluster = await openCluster({
     ...{ store, folder, claimTtlMs: CLAIM_TTL_MS, workerLeaseMs: WORKER_LEASE_MS },
-    ports: [service.port, receiver.port, Number(new URL(hostile.url).port)],
+    ports: [service.port, receiver.port, holds.port, Number(new URL(hostile.url).port)],
   });
   const node = writeTaskNode(folder, service.port);
   const fleet = await openFleet({ cluster, nodes: node.folder, folder });
@@ -80,6 +83,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
     await injector.start(0);
     await Promise.all(Array.from({ length: cluster.places - 1 }, (_, index) => injector.start(index + 1)));
     const prepared = await prepare({ cluster, workflows, receipts, receiver });
+    const started = await openStartedWork({
+      ...{ cluster, receipts, holds, note, servicePort: service.port },
+      random: random.fork('started'),
+      durationMs: options.minutes * 60_000,
+    });
     note(
       `${cluster.places} processes, ${fleet.size} workers, ${workflows.definitions.length} workflows, ${faults.length + workerFaults.length} faults planned`,
     );
@@ -94,6 +102,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
         receiver,
         prepared,
         callbacks,
+        started,
         hostileUrl: hostile.url,
       },
       async faults() {
@@ -131,6 +140,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
     await cluster.stop();
     await receiver.close();
     await service.close();
+    await holds.close();
     hostile.close();
   }
 }

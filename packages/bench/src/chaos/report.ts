@@ -29,6 +29,7 @@ export function renderReport(
     'of them replays': history.forks.filter(({ mode }) => mode === 'replay').length,
     'deliveries seen': history.deliveries.length,
     'given up and tried again': history.dead.length,
+    ...startedCounts(history),
     ...Object.fromEntries(statuses(history.runs.map(({ status }) => status))),
   };
   return [
@@ -39,6 +40,19 @@ export function renderReport(
     table('blocks in workflows', features),
     renderCheckResult(result),
   ].join('\n');
+}
+
+/** Runs that started by themselves. */
+function startedCounts({ runs, started }: ChaosOutcome['history']): Record<string, number> {
+  const of = (kind: string): number => runs.filter(({ source }) => source?.kind === kind).length;
+  const { deliveries, forged } = started;
+  return {
+    'started by schedules': of('schedule'),
+    'started by triggers': of('trigger'),
+    'delivery ids': deliveries.length,
+    'of them sent': deliveries.reduce((sum, { sent }) => sum + sent, 0),
+    'deliveries forged': forged.length,
+  };
 }
 
 /** What was looked at, and what was found. */

@@ -5,6 +5,8 @@ import { expect, it } from 'vitest';
 
 const COMMAND = new URL('../../../bench/dist/chaos/main.js', import.meta.url).pathname;
 const LONGEST_MS = 240_000;
+/** The rules about due times and delivery ids had something to look at. */
+const STARTED_BY_THEMSELVES = /^ {2}S1 .* [1-9]\d*$[^]*^ {2}S6 .* [1-9]\d*$/m;
 
 interface Ended {
   readonly code: number | null;
@@ -30,6 +32,7 @@ it('a cluster of three under faults breaks no rule', { timeout: LONGEST_MS + 10_
   const { code, out } = await chaos('--minutes', '0.3', '--seed', '7');
 
   expect(out).toContain('seed 7: nothing found');
+  expect(out).toMatch(STARTED_BY_THEMSELVES);
   expect(code).toBe(0);
 });
 
@@ -37,5 +40,6 @@ it('one host on SQLite under faults breaks no rule', { timeout: LONGEST_MS + 10_
   const { code, out } = await chaos('--minutes', '0.15', '--seed', '7', '--store', 'sqlite');
 
   expect(out).toContain('seed 7: nothing found');
+  expect(out).toMatch(STARTED_BY_THEMSELVES);
   expect(code).toBe(0);
 });

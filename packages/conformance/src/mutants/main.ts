@@ -7,6 +7,7 @@ import { CHECKS } from '../areas/checks.ts';
 import { findHost } from '../suite/find-host.ts';
 import { REQUEST_TIMEOUT_MS } from '../suite/host-client.ts';
 import { createLauncher } from '../suite/launch-command.ts';
+import { makeKeys } from './made-keys.ts';
 import { MUTANTS } from '../areas/mutants.ts';
 import { type MutantTrial, tryMutant } from './try-mutants.ts';
 
@@ -44,7 +45,7 @@ async function tryAll(command: string): Promise<number> {
       url,
       key,
       discovery: await findHost(url, key),
-      keys: {},
+      keys: await makeKeys(url, key),
       peers: {},
       launcher: undefined,
       concurrency: 4,

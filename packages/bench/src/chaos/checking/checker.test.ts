@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkHistory } from './checker.ts';
+import { BROKEN_STARTED, STARTED, STARTED_RUNS } from '../started/testing/started-histories.ts';
 import type { FinalRun, History, Performance, SeenDelivery } from './history.ts';
 import { HISTORY_RULES, type HistoryRuleId } from './rules.ts';
 import {
@@ -276,6 +277,14 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   ],
   ['C30', 'two performances at the same time', { outages: [] }],
   ['C31', 'a repeat of what must not be repeated', performed({ ...FIRST, performance: '9-2', call: ONCE })],
+  ...BROKEN_STARTED.map(([rule, what, { runs = STARTED_RUNS, started }]): (typeof BROKEN)[number] => [
+    rule,
+    what,
+    {
+      runs: [...VALID.runs.filter((run) => !STARTED_RUNS.includes(run)), ...runs],
+      started: { ...STARTED, ...started },
+    },
+  ]),
 ];
 
 describe('the checker of histories', () => {
@@ -328,8 +337,9 @@ describe('the checker of histories', () => {
 
   it('counts the facts it has looked at', () => {
     expect(checkHistory(VALID).facts).toMatchObject({
-      ...{ C1: 1, C2: 13, C3: 2, C4: 8, C6: 3, C8: 2, C11: 1, C14: 2, C15: 1, C16: 9, C17: 9, C18: 9 },
+      ...{ C1: 1, C2: 13, C3: 2, C4: 12, C6: 3, C8: 2, C11: 1, C14: 2, C15: 1, C16: 9, C17: 9, C18: 9 },
       ...{ C20: 1, C21: 2, C22: 3, C26: 1, C28: 1, C29: 3, C30: 3, C31: 1 },
+      ...{ S1: 2, S2: 3, S3: 2, S4: 1, S5: 1, S6: 1, S7: 1, S8: 1 },
     });
   });
 

@@ -10,6 +10,18 @@ import {
 import { forksBegin, replaysRepeat } from './check-forks.ts';
 import { annotationsKept, CLOCKS_MS, erasedRuns, importedRuns, removedRuns } from './check-retention.ts';
 import { begunBeforeOutcome, performedByOne, resultsRecorded, taskInvocations } from './check-tasks.ts';
+import {
+  dueTimesAccountedFor,
+  dueTimesStartOnce,
+  overlapsOnlyWhereAllowed,
+  schedulesEnd,
+  startedByHand,
+} from '../started/check-schedules.ts';
+import {
+  deliveriesStartOnce,
+  forgedDeliveriesRefused,
+  unfitDeliveriesKept,
+} from '../started/check-triggers.ts';
 import type { EventDocument, History } from './history.ts';
 import {
   type Check,
@@ -289,4 +301,6 @@ const RULES: readonly ((check: Check) => void)[] = [
     begunBeforeOutcome,
     performedByOne,
   ],
+  ...[dueTimesStartOnce, dueTimesAccountedFor, overlapsOnlyWhereAllowed, schedulesEnd, startedByHand],
+  ...[deliveriesStartOnce, unfitDeliveriesKept, forgedDeliveriesRefused],
 ];

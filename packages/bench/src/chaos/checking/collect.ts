@@ -69,7 +69,7 @@ async function readRun(http: HttpClient, listed: ListedRun): Promise<FinalRun> {
   // A process may remember how it ended, and no longer how it began.
   if (!Array.isArray(log)) return withoutLog(listed, log);
   const { parentRunId, tags, weft } = json;
-  const { fork, imported } = weft as { fork?: NonNullable<FinalRun['fork']>; imported?: JsonObject };
+  const { fork, imported, source } = weft as HostMembers;
   const why =
     isOver(status) || imported !== undefined
       ? undefined
@@ -84,10 +84,15 @@ async function readRun(http: HttpClient, listed: ListedRun): Promise<FinalRun> {
     artifacts: await readArtifacts(http, runId),
     isImported: imported !== undefined,
     ...(fork !== undefined && { fork }),
+    ...(source !== undefined && { source }),
     ...(listed.completedAt !== undefined && { endedAt: listed.completedAt }),
     ...(typeof parentRunId === 'string' && { parentRunId }),
     ...(why !== undefined && { waitingFor: String(why['waitingFor']) }),
   };
+}
+
+interface HostMembers extends Pick<FinalRun, 'fork' | 'source'> {
+  readonly imported?: JsonObject;
 }
 
 const GONE = 410;

@@ -1,3 +1,5 @@
+import type { StartedHistory } from '../started/started-history.ts';
+
 /** The record of a chaos run: responses to clients, calls to the external service, and the final logs. */
 export interface History {
   readonly seed: number;
@@ -36,6 +38,7 @@ export interface History {
   readonly callbackSecret: string;
   /** A secret that nodes send, and the service echoes. */
   readonly secret: string;
+  readonly started: StartedHistory;
 }
 
 /** A fork that was acknowledged. */
@@ -195,6 +198,8 @@ export interface FinalRun {
   readonly status: string;
   readonly fork?: { readonly sourceRunId: string; readonly fromSeq: number; readonly mode: string };
   readonly isImported?: boolean;
+  /** What started it, where it was neither a client nor a parent. */
+  readonly source?: { readonly kind: string; readonly id: string; readonly dueAt?: string };
   readonly endedAt?: string;
   /** Notes that were said about it. */
   readonly notes?: readonly string[];

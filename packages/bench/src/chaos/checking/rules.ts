@@ -1,3 +1,4 @@
+import { STARTED_RULES } from '../started/started-rules.ts';
 import type { EventDocument, FinalRun, History } from './history.ts';
 
 /** What a correct host holds to, whatever goes wrong around it. */
@@ -45,6 +46,7 @@ export const HISTORY_RULES = [
   { id: 'C29', rule: 'No performance of a task begins after its outcome was visible.' },
   { id: 'C30', rule: 'No two workers perform one attempt of a task at the same time.' },
   { id: 'C31', rule: 'A task whose outcome may not be unknown is performed once at most.' },
+  ...STARTED_RULES,
 ] as const;
 
 export type HistoryRuleId = (typeof HISTORY_RULES)[number]['id'];

@@ -78,7 +78,7 @@ async function untilKnown(http: HttpClient, typeId: string): Promise<void> {
   throw new Error(`no worker serves ${typeId}`);
 }
 
-async function demand(http: HttpClient, path: string, body: JsonObject): Promise<JsonObject> {
+export async function demand(http: HttpClient, path: string, body: JsonObject): Promise<JsonObject> {
   const answer = await http.askUntilAnswered('POST', path, { body });
   if (answer === undefined || answer.status >= 300)
     throw new Error(`POST ${path} was answered ${answer?.text}: ${JSON.stringify(body).slice(0, 200)}`);

@@ -11,6 +11,7 @@ import { type HttpClient, httpClient } from './http.ts';
 import { runDeadLetterReplayer } from './dead-letter-replayer.ts';
 import type { Prepared } from './prepare.ts';
 import type { Random } from '../random.ts';
+import type { StartedWork } from '../started/started-work.ts';
 import type { Receipts } from './receipts.ts';
 import { CALLBACK_PATH, type Receiver } from './webhook-receiver.ts';
 import { runHostileTenant } from './hostile-tenant.ts';
@@ -26,6 +27,7 @@ export interface Workload {
   readonly receiver: Receiver;
   readonly prepared: Prepared;
   readonly callbacks: CallbackResponder;
+  readonly started: StartedWork;
   /** Where the hostile tenant has its server. */
   readonly hostileUrl: string;
   readonly note: (line: string) => void;
@@ -44,7 +46,7 @@ const CLOSE_WITHIN_MS = 5_000;
 /** Longer than the lease on a delivery that a killed process has left behind. */
 const DELIVER_WITHIN_MS = 40_000;
 
-type Left = Pick<History, 'runs' | 'probes' | 'quarantined'>;
+type Left = Pick<History, 'runs' | 'probes' | 'quarantined' | 'started'>;
 
 export async function workUnderFaults(workload: Workload): Promise<Left> {
   const { cluster, workflows, receipts, random, note, receiver, prepared, callbacks } = workload;
@@ -97,18 +99,20 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     signal: working.signal,
   });
   const replayer = runDeadLetterReplayer(connection('dead letter replayer'), receipts, answering.signal);
-  const all = [...clients, ...operators, ...responders, replayer, hostileTenant];
+  const byThemselves = workload.started.run(working.signal);
+  const all = [...clients, ...operators, ...responders, replayer, hostileTenant, byThemselves];
   try {
     await workload.faults();
     note('the faults are over');
     working.abort();
-    await Promise.all([...clients, ...operators, hostileTenant]);
+    await Promise.all([...clients, ...operators, hostileTenant, byThemselves]);
     const quarantined = await untilQuarantined(
       connection('quarantine reader', prepared.hostileKey),
       receipts,
       note,
     );
     await receiver.recover();
+    const started = await workload.started.finish();
     const reader = connection('reader');
     const isSettled = await settle(reader, receipts, SETTLE_WITHIN_MS, note);
     if (!isSettled) note('not every run has come to its end');
@@ -122,7 +126,7 @@ export async function workUnderFaults(workload: Workload): Promise<Left> {
     answering.abort();
     await Promise.all([...responders, replayer, callbacks.idle()]);
     quarantined.push(...(await listQuarantined(reader)));
-    return { runs, quarantined, probes: await probeGone(reader, receipts) };
+    return { runs, quarantined, started, probes: await probeGone(reader, receipts) };
   } finally {
     working.abort();
     answering.abort();

@@ -103,4 +103,12 @@ export const TRIGGERS_REQUIREMENTS = {
     gate: 'deadLetter',
     notTested: 'no fixture of the suite uses up its retries',
   },
+  'TRIG-14': {
+    document: 'rfcs',
+    section: 'RFC 0083: subscription states',
+    level: 'MAY',
+    text: 'A change of the state of a subscription is announced as trigger.subscription.state.changed.',
+    gate: 'triggerBridge',
+    notTested: 'events stand in logs of runs, and no document says in which one that of a subscription stands',
+  },
 } as const satisfies RequirementTable;

@@ -7,6 +7,8 @@ import {
   type SeenDelivery,
 } from '../history.ts';
 
+import { STARTED, STARTED_RUNS } from '../../started/testing/started-histories.ts';
+
 /** A small history in which every rule finds something to look at and nothing to report; tests break it. */
 
 export const AT = Date.parse('2026-01-01T00:00:00.000Z');
@@ -205,7 +207,7 @@ export const VALID: History = {
   ],
   outages: [{ pid: 7, from: AT - 8_000, to: AT - 5_100 }],
   exits: [],
-  runs: [RUN, CHILD, KEPT, RECALL, REPLAY, BRANCH, IMPORT, SERVED],
+  runs: [RUN, CHILD, KEPT, RECALL, REPLAY, BRANCH, IMPORT, SERVED, ...STARTED_RUNS],
   forks: (['replay', 'branch'] as const).map((mode) => ({
     ...{ ...FORK_LINK, runId: `${mode}-1`, mode, at: AT, sourceEvents: 9, sourceEnded: true },
   })),
@@ -228,6 +230,7 @@ export const VALID: History = {
   dead: [],
   callbackSecret: SECRET,
   secret: SECRET,
+  started: STARTED,
 };
 
 export function streamed(from: number, to: number) {
