@@ -21,6 +21,7 @@ import { revoke as revokeKey } from './keys/revoke.ts';
 import { rotateLinks } from './keys/rotate-links.ts';
 import { newProject } from './new.ts';
 import { nodes } from './nodes/index.ts';
+import { pack } from './pack/index.ts';
 import { resolve } from './resolve.ts';
 import { restore } from './restore.ts';
 import { retention } from './retention.ts';
@@ -94,6 +95,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
     register,
   ]),
   nodes,
+  pack,
   group('workers', 'See who serves node types', [listWorkers]),
   group('keys', 'Manage API keys', [
     listKeys,

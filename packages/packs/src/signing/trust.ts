@@ -155,7 +155,7 @@ export function findSigner(trust: Trust, archive: Uint8Array, signature: Uint8Ar
   if (trust.keys.length === 0)
     throw new PackError(
       'signature_unknown_key',
-      'trust.json has no key. Add the key of whoever signed the pack.',
+      'trust.json has no key. Add the key of its author.',
     );
   throw new PackError(
     'signature_invalid',
