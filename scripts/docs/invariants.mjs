@@ -22,6 +22,7 @@ const AREAS = {
   K: 'Keys, links and the identity of a host',
   S: 'Stores',
   N: 'Node types of users, and the definitions that use them',
+  J: 'Packs: trust and installation',
   P: 'Patterns of clients',
   T: 'Telemetry and terminal output',
   L: 'Legal logs: rules of the log checker',

@@ -22,6 +22,7 @@ import { rotateLinks } from './keys/rotate-links.ts';
 import { mcp } from './mcp/index.ts';
 import { newProject } from './new.ts';
 import { nodes } from './nodes/index.ts';
+import { pack } from './pack/index.ts';
 import { resolve } from './resolve.ts';
 import { restore } from './restore.ts';
 import { retention } from './retention.ts';
@@ -96,6 +97,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
   ]),
   nodes,
   mcp,
+  pack,
   group('workers', 'See who serves node types', [listWorkers]),
   group('keys', 'Manage API keys', [
     listKeys,

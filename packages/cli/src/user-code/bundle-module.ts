@@ -17,7 +17,7 @@ export async function bundleModule(file: string): Promise<BundledModule> {
   const { build } = await import('esbuild');
   const entry = resolve(file);
   const root = dirname(entry);
-  try {
+  return buildProblems(root, entry, async () => {
     const { outputFiles, metafile } = await build({
       entryPoints: [entry],
       absWorkingDir: root,
@@ -42,6 +42,17 @@ export async function bundleModule(file: string): Promise<BundledModule> {
       code: outputFiles[0]?.text ?? '',
       files: Object.keys(metafile.inputs).map((input) => resolve(root, input)),
     };
+  });
+}
+
+/** What a build says is wrong, as UserCodeError with file and line. */
+export async function buildProblems<Built>(
+  root: string,
+  entry: string,
+  build: () => Promise<Built>,
+): Promise<Built> {
+  try {
+    return await build();
   } catch (error) {
     if (!isBuildFailure(error)) throw error;
     throw new UserCodeError(
@@ -67,7 +78,7 @@ function problemOf({ location, text }: Message, root: string, entry: string): Us
 }
 
 /** Packages that the command line brings along, for folders that have not installed them. */
-const BROUGHT_ALONG = /^(?:@weft\/sdk|typebox)(?:\/|$)/;
+export const BROUGHT_ALONG = /^(?:@weft\/sdk|typebox)(?:\/|$)/;
 
 /** Node 20 does not run it: what comes by such a name is built like what comes by a path. */
 const TYPESCRIPT = /\.[cm]?tsx?$/;
@@ -95,7 +106,7 @@ function packagesStay(): Plugin {
   };
 }
 
-function addressOf(name: string): string | undefined {
+export function addressOf(name: string): string | undefined {
   try {
     return import.meta.resolve(name);
   } catch {

@@ -4,10 +4,10 @@ import { type FileFacts, type Manifest, checkManifest, manifestSink } from '../a
 import type { Evidence, EvidenceCollector } from '../contract/evidence.ts';
 import { READABLE } from '../contract/problem.ts';
 import { MANIFEST_FILE } from '../contract/vocabulary.ts';
-import { ArchiveError } from './archive-error.ts';
-import { gunzip } from './gunzip.ts';
-import type { Limits } from './limits.ts';
-import { type MemberSink, type TarReader, tarReader, trailing } from './tar-reader.ts';
+import { ArchiveError } from './archive/archive-error.ts';
+import { gunzipFile } from './archive/gunzip.ts';
+import { type MemberSink, type TarReader, tarReader, trailing } from './archive/tar-reader.ts';
+import { fileLimit, type Limits } from './limits.ts';
 
 export interface ArchiveOptions {
   readonly path: string;
@@ -26,11 +26,19 @@ export async function readArchive(options: ArchiveOptions, collector: EvidenceCo
   const takeManifest = (found: Manifest): void => {
     manifest = found;
   };
-  const reader = tarReader(options.limits, options.isLenient, {
+  const { limits, isLenient } = options;
+  const rules = {
+    inflated: limits.inflated,
+    members: limits.members,
+    file: (name: string) => fileLimit(limits, name),
+    manifest: MANIFEST_FILE,
+    isLenient,
+  };
+  const reader = tarReader(rules, {
     member(name, size) {
       const sink =
         name === MANIFEST_FILE
-          ? manifestSink(options.isLenient, collector.report, takeManifest)
+          ? manifestSink(isLenient, collector.report, takeManifest)
           : collector.open(name, size);
       return hashed(sink, (facts) => read.set(name, facts));
     },
@@ -86,7 +94,7 @@ async function inflate(
 ): Promise<void> {
   const { path, size, limits } = options;
   let inflated = 0;
-  for await (const chunk of gunzip(path, size, behindEnd)) {
+  for await (const chunk of gunzipFile(path, size, behindEnd)) {
     inflated += chunk.length;
     if (inflated > limits.inflated)
       throw new ArchiveError('limit', path, `more than ${limits.inflated} bytes once inflated`, 'less');

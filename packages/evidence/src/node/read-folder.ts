@@ -12,9 +12,9 @@ import {
   SURFACE_FILE,
 } from '../contract/vocabulary.ts';
 import { fileLimit, type Limits } from './limits.ts';
-import { nameProblem } from './member-name.ts';
+import { nameProblem } from './archive/member-name.ts';
 import { hashed } from './read-archive.ts';
-import type { MemberSink } from './tar-reader.ts';
+import type { MemberSink } from './archive/tar-reader.ts';
 
 export interface FolderOptions {
   readonly path: string;

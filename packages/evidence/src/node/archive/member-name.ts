@@ -27,7 +27,7 @@ export function safeName(
   return bare;
 }
 
-/** Why a path may not be used inside an evidence set; undefined when it may. */
+/** Why a path may not be used inside an archive; undefined when it may. */
 export function nameProblem(name: string): string | undefined {
   if (name.startsWith('/') || /^[A-Za-z]:[\\/]/.test(name)) return 'an absolute path';
   const segments = name.split('/');

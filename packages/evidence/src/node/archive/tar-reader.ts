@@ -7,9 +7,7 @@
  * 3. A size is held against the limits before a sink is opened for it.
  * 4. The archive ends with two zero blocks; behind them only zeros.
  */
-import { MANIFEST_FILE } from '../contract/vocabulary.ts';
 import { ArchiveError } from './archive-error.ts';
-import { fileLimit, type Limits } from './limits.ts';
 import { safeName } from './member-name.ts';
 import { readExtendedName } from './tar-extension.ts';
 import { BLOCK, isZeroBlock, readTarHeader, type TarHeader } from './tar-header.ts';
@@ -17,6 +15,18 @@ import { BLOCK, isZeroBlock, readTarHeader, type TarHeader } from './tar-header.
 export interface MemberSink {
   write(chunk: Uint8Array): void;
   end(): void;
+}
+
+/** What a tar may hold; each is checked before memory is taken for it. */
+export interface TarRules {
+  /** Bytes of the whole tar. */
+  readonly inflated: number;
+  readonly members: number;
+  /** Bytes of the member of this name. */
+  readonly file: (name: string) => number;
+  /** The member whose name must stand in its header: others list what is in the archive by it. */
+  readonly manifest: string;
+  readonly isLenient: boolean;
 }
 
 export interface TarEvents {
@@ -45,7 +55,8 @@ const REFUSED_TYPES: Readonly<Record<string, string>> = {
   g: 'a global extension header',
 };
 
-export function tarReader(limits: Limits, isLenient: boolean, events: TarEvents): TarReader {
+export function tarReader(rules: TarRules, events: TarEvents): TarReader {
+  const { isLenient } = rules;
   const block = new Uint8Array(BLOCK);
   let filled = 0;
   let position = 0; // of the next byte in the tar
@@ -110,24 +121,24 @@ export function tarReader(limits: Limits, isLenient: boolean, events: TarEvents)
     if (names.has(name))
       throw new ArchiveError('tar_duplicate', name, 'the same name twice', 'each name once');
     names.add(name);
-    if (wasLong && name === MANIFEST_FILE)
+    if (wasLong && name === rules.manifest)
       throw new ArchiveError(
         'tar_extension',
         name,
         'a name extension',
         'a plain header: the manifest lists no manifest',
       );
-    if (names.size > limits.members)
-      throw new ArchiveError('limit', name, `more than ${limits.members} members`, 'fewer');
-    const limit = fileLimit(limits, name);
+    if (names.size > rules.members)
+      throw new ArchiveError('limit', name, `more than ${rules.members} members`, 'fewer');
+    const limit = rules.file(name);
     if (size > limit)
       throw new ArchiveError('limit', name, `a declared size of ${size} bytes`, `${limit} at most`);
-    if (position + size > limits.inflated)
+    if (position + size > rules.inflated)
       throw new ArchiveError(
         'limit',
         name,
         `a declared size of ${size} bytes`,
-        `${limits.inflated} for the whole archive`,
+        `${rules.inflated} for the whole archive`,
       );
     sink = events.member(name, size);
     content(size);

@@ -1,0 +1,22 @@
+export { MANIFEST_FILE, PACK_LIMITS } from './archive/limits.ts';
+export type { PackFiles } from './archive/read-archive.ts';
+export { writePackArchive } from './archive/write-archive.ts';
+export { type LockEntry, type Lockfile, lockfileText, readLockfile } from './install/lockfile.ts';
+export {
+  checkFiles,
+  type NodeSchemas,
+  type OpenedPack,
+  openTrustedPack,
+  type PackSource,
+  readPack,
+  schemasOf,
+} from './install/open-pack.ts';
+export type { HostOffer } from './install/requirements.ts';
+export type { PackLanguage, PackManifest, PackNode } from './manifest/manifest-schema.ts';
+export { checkPackName, checkPackVersion } from './manifest/pack-name.ts';
+export { checkManifest, readManifest } from './manifest/read-manifest.ts';
+export { PACK_CODES, type PackCode, PackError } from './pack-error.ts';
+export { privateKeyOf, publicKeyText } from './signing/ed25519.ts';
+export { integrityOf } from './signing/integrity.ts';
+export { manifestText, signPack } from './signing/sign-pack.ts';
+export { NO_TRUST, readTrust, type Trust, TRUST_MODES, type TrustMode } from './signing/trust.ts';
