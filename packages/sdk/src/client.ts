@@ -18,6 +18,7 @@ import { type DeadLetters, createDeadLetters } from './host/dead-letters.ts';
 import { type Schedules, createSchedules } from './host/schedules.ts';
 import { type Triggers, createTriggers } from './host/triggers.ts';
 import { type Secrets, createSecrets } from './host/secrets.ts';
+import { type Sessions, createSessions } from './host/sessions.ts';
 import { type ClientOptions, createTransport } from './requests/transport.ts';
 import { type Webhooks, createWebhooks } from './host/webhooks.ts';
 import { type Workers, createWorkers } from './host/workers.ts';
@@ -34,6 +35,7 @@ export interface Client {
   readonly workers: Workers;
   readonly toolServers: ToolServers;
   readonly keys: Keys;
+  readonly sessions: Sessions;
   readonly operations: Operations;
   readonly webhooks: Webhooks;
   readonly schedules: Schedules;
@@ -63,6 +65,7 @@ export function createClient(options: ClientOptions = {}): Client {
     workers: createWorkers(transport),
     toolServers: createToolServers(transport),
     keys: createKeys(transport),
+    sessions: createSessions(transport),
     operations: createOperations(transport),
     webhooks: createWebhooks(transport),
     schedules: createSchedules(transport),

@@ -10,6 +10,7 @@ import { createFailedAttempts } from './http/failed-attempts.ts';
 import { answerClientError, boundConnections, httpOptions } from './http/http-server.ts';
 import { createGuard, type Guard } from './http/guard.ts';
 import { answerUnknownRoutes } from './http/not-found.ts';
+import { createHostCheck } from './http/allowed-host.ts';
 import { createPublicUrl } from './http/public-url.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createLargeBodies, readJsonOnly } from './http/read-json.ts';
@@ -47,6 +48,7 @@ import { ingestRoutes } from './routes/triggers/ingest.ts';
 import { scheduleRoutes } from './routes/triggers/schedules.ts';
 import { triggerRoutes } from './routes/triggers/triggers.ts';
 import { secretRoutes } from './routes/access/secrets.ts';
+import { sessionRoutes } from './routes/access/sessions.ts';
 import { stateAtRoutes } from './routes/runs/state-at.ts';
 import { webhookRoutes } from './routes/webhooks/webhooks.ts';
 import { toolServerRoutes } from './routes/tools/tool-servers.ts';
@@ -56,6 +58,7 @@ import { workflowRoutes } from './routes/workflows/workflows.ts';
 import { createBatches } from './stream/batches.ts';
 import { createOpenStreams } from './stream/open-streams.ts';
 import { createAdmissionQueue } from './stream/admission-queue.ts';
+import { serveStudio } from './studio/serve-studio.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export interface AppDeps {
@@ -105,6 +108,7 @@ const ROUTES_OF_APP = [
   listRunRoutes,
   retentionRoutes,
   keyRoutes,
+  sessionRoutes,
   webhookRoutes,
   deliveryRoutes,
   scheduleRoutes,
@@ -154,6 +158,7 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
   const operations = serveOperations(app, guard, (serve) => {
     for (const routes of ROUTES_OF_APP) routes(serve, context);
   });
+  if (settings.studio !== undefined) serveStudio(app, settings.studio, context.checkHost);
   app.decorate('shared', { context, guard, operations });
   if (telemetry === undefined) app.addHook('onClose', () => observed.stop(0));
   app.addHook('preClose', (done) => {
@@ -194,6 +199,7 @@ function createAppContext(host: Host, settings: Settings, log: Log, telemetry: T
     renderBatch: createBatches(),
     telemetry,
     publicUrl: createPublicUrl(settings),
+    checkHost: createHostCheck(settings),
     attempts: createFailedAttempts({ limit: settings.failedAttemptsPerMinute, log }),
     bytes: createBytesInFlight(settings.maxBytesInFlight),
     largeBodies: createLargeBodies(),

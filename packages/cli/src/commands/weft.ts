@@ -22,6 +22,7 @@ import { rotateLinks } from './keys/rotate-links.ts';
 import { mcp } from './mcp/index.ts';
 import { newProject } from './new.ts';
 import { nodes } from './nodes/index.ts';
+import { open } from './open.ts';
 import { pack } from './pack/index.ts';
 import { resolve } from './resolve.ts';
 import { restore } from './restore.ts';
@@ -60,6 +61,7 @@ import { show as showWorkflow } from './workflows/show.ts';
 export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 protocol', [
   newProject,
   serve,
+  open,
   worker,
   run,
   group('runs', 'List and control runs', [
