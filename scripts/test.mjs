@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hasBrowser } from './browser.mjs';
+import { hasBrowser } from './browser/browser.mjs';
 import { ensureReady, ensureTools, run, tool } from './bootstrap.mjs';
 import { environmentOf, newerNodes } from './newer-nodes.mjs';
 import { OUTSIDE_DATA } from './outside-data.mjs';
@@ -24,7 +24,8 @@ const counts = join(folder, 'counts');
 writeFileSync(counts, '');
 const given = process.argv.slice(2);
 const notRun = [];
-if (!hasBrowser()) notRun.push('the SDK in a browser, for which npm has no binary on this platform');
+if (!hasBrowser())
+  notRun.push('the SDK and the studio in a browser, for which npm has no binary on this platform');
 if (spawnSync('python3', ['--version']).status !== 0)
   notRun.push('the worker in Python, because there is no python3');
 let code = await vitest(process.execPath, given);

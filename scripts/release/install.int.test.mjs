@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT, tool } from '../bootstrap.mjs';
-import { hasBrowser, openBrowser } from '../browser.mjs';
+import { hasBrowser, openBrowser } from '../browser/browser.mjs';
 import { environmentOf, newerNodes } from '../newer-nodes.mjs';
 import { problemsOf } from './check-tarball.mjs';
 import { startInstalledHost } from './installed-host.mjs';

@@ -1,3 +1,4 @@
+import { openPage } from './connecting/browser.ts';
 import { terminalText } from './output/terminal-text.ts';
 
 /**
@@ -15,6 +16,8 @@ export interface Io {
   readonly columns?: number | undefined;
   /** Its height in lines; absent without one. */
   readonly rows?: number | undefined;
+  /** Has the person's browser open a page. False when there is none to ask. */
+  openPage(url: string): Promise<boolean>;
   /** Ends the process at once; only the second signal to `serve` uses it. */
   exit(code: number): void;
   /** Calls back on every SIGINT and SIGTERM until the returned function is called. */
@@ -53,6 +56,7 @@ export function shielded(io: Io): ShownIo {
     get rows() {
       return io.rows;
     },
+    openPage: (url) => io.openPage(url),
     exit: (code) => io.exit(code),
     onSignal: (listener) => io.onSignal(listener),
   };
@@ -79,6 +83,7 @@ export function processIo(): Io {
     get rows() {
       return process.stdout.rows;
     },
+    openPage,
     exit: (code) => process.exit(code),
     onSignal(listener) {
       process.on('SIGINT', listener);

@@ -54,6 +54,7 @@ export {
   ImportedRunSchema,
   InterruptListSchema,
   KeyListSchema,
+  OpenSessionSchema,
   RegistrationSchema,
   RunListSchema,
   RunSummarySchema,
@@ -92,6 +93,7 @@ export {
 export type { Ancestry, ForkRunRequest, ForkRunResponse, HostForkRunRequest } from './documents/forks.ts';
 export { API_PREFIX, ENDPOINTS, PACKS_PATH, pathOf, pathParameters } from './routes/endpoints.ts';
 export type { Endpoint, OperationId } from './routes/endpoints.ts';
+export { ANY_SCOPE } from './routes/route-description.ts';
 export type { Answer, Parameter } from './routes/route-description.ts';
 export { operationOf, ROUTES, route } from './routes/routes.ts';
 export type { Route } from './routes/routes.ts';

@@ -14,6 +14,7 @@ import { type Operations, createOperations } from './host/operations.ts';
 import { type Keys, createKeys } from './host/keys.ts';
 import { type Runs, createRuns } from './runs/runs.ts';
 import { type Secrets, createSecrets } from './host/secrets.ts';
+import { type Sessions, createSessions } from './host/sessions.ts';
 import { type ClientOptions, createTransport } from './requests/transport.ts';
 import { type Webhooks, createWebhooks } from './host/webhooks.ts';
 import { type Workers, createWorkers } from './host/workers.ts';
@@ -29,6 +30,7 @@ export interface Client {
   readonly nodeTypes: NodeTypes;
   readonly workers: Workers;
   readonly keys: Keys;
+  readonly sessions: Sessions;
   readonly operations: Operations;
   readonly webhooks: Webhooks;
   readonly secrets: Secrets;
@@ -54,6 +56,7 @@ export function createClient(options: ClientOptions = {}): Client {
     nodeTypes: createNodeTypes(transport),
     workers: createWorkers(transport),
     keys: createKeys(transport),
+    sessions: createSessions(transport),
     operations: createOperations(transport),
     webhooks: createWebhooks(transport),
     secrets: createSecrets(transport),

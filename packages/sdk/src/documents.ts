@@ -230,6 +230,29 @@ export interface CreatedKey extends KeySummary {
   readonly key: string;
 }
 
+/** Belongs into the fragment of a link: `/studio/#code=…`. */
+export interface SignInCode {
+  readonly code: string;
+  readonly expiresAt: string;
+}
+
+/** Who a key is for: an API key, or the key of a session. */
+export interface KeyHolder {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly workspace?: string;
+  readonly keyId: string;
+  readonly kind: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt?: string;
+}
+
+export interface OpenedSession extends KeyHolder {
+  /** Shown once; the host keeps only its hash. */
+  readonly key: string;
+  readonly expiresAt: string;
+}
+
 /** A key that signs interrupt links. */
 export interface RotatedLinkKey {
   readonly keyId: string;

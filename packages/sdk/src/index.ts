@@ -24,6 +24,7 @@ export {
   type CreatedRun,
   type EventsPage,
   type InterruptVote,
+  type KeyHolder,
   type KeySummary,
   type Listing,
   type NewKey,
@@ -31,7 +32,9 @@ export {
   type OpenInterrupt,
   type PageRequest,
   type ResolveAnswer,
+  type OpenedSession,
   type RotatedLinkKey,
+  type SignInCode,
   type RunCommandAnswer,
   type RunDocument,
   type RunEventDocument,
@@ -69,6 +72,7 @@ export type {
 } from './runs/run-events.ts';
 export type { CreateRunOptions, Idempotent, PauseOptions, PollOptions, Runs } from './runs/runs.ts';
 export type { NewSecret, Secrets, SecretScope, SecretSummary } from './host/secrets.ts';
+export type { Sessions } from './host/sessions.ts';
 export type { ClientOptions, Fetch } from './requests/transport.ts';
 export { RunEndedError, type WaitOptions } from './runs/wait.ts';
 export type {

@@ -23,6 +23,8 @@ export interface AppContext {
   readonly renderBatch: RenderBatch;
   readonly telemetry: Pick<Telemetry, 'metrics'>;
   readonly publicUrl: (call: Call) => string;
+  /** For what browsers are let in to without a key. Throws HostError. */
+  readonly checkHost: (call: Call) => void;
   /** For what is let in without a key. */
   readonly attempts: FailedAttempts;
   readonly bytes: BytesInFlight;

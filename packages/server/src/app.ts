@@ -10,6 +10,7 @@ import { createFailedAttempts } from './http/failed-attempts.ts';
 import { answerClientError, boundConnections, httpOptions } from './http/http-server.ts';
 import { createGuard, type Guard } from './http/guard.ts';
 import { answerUnknownRoutes } from './http/not-found.ts';
+import { createHostCheck } from './http/allowed-host.ts';
 import { createPublicUrl } from './http/public-url.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { createLargeBodies, readJsonOnly } from './http/read-json.ts';
@@ -42,6 +43,7 @@ import { metricsRoutes } from './routes/operations/metrics.ts';
 import { documentRoutes } from './routes/operations/published-documents.ts';
 import { readRunRoutes } from './routes/runs/read-run.ts';
 import { secretRoutes } from './routes/access/secrets.ts';
+import { sessionRoutes } from './routes/access/sessions.ts';
 import { stateAtRoutes } from './routes/runs/state-at.ts';
 import { webhookRoutes } from './routes/webhooks/webhooks.ts';
 import { nodeTypeRoutes } from './routes/workers/node-types.ts';
@@ -50,6 +52,7 @@ import { workflowRoutes } from './routes/workflows/workflows.ts';
 import { createBatches } from './stream/batches.ts';
 import { createOpenStreams } from './stream/open-streams.ts';
 import { createAdmissionQueue } from './stream/admission-queue.ts';
+import { serveStudio } from './studio/serve-studio.ts';
 import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts';
 
 export interface AppDeps {
@@ -99,6 +102,7 @@ const ROUTES_OF_APP = [
   listRunRoutes,
   retentionRoutes,
   keyRoutes,
+  sessionRoutes,
   webhookRoutes,
   deliveryRoutes,
   secretRoutes,
@@ -142,6 +146,7 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
   const operations = serveOperations(app, guard, (serve) => {
     for (const routes of ROUTES_OF_APP) routes(serve, context);
   });
+  if (settings.studio !== undefined) serveStudio(app, settings.studio, context.checkHost);
   app.decorate('shared', { context, guard, operations });
   if (telemetry === undefined) app.addHook('onClose', () => observed.stop(0));
   app.addHook('preClose', (done) => {
@@ -181,6 +186,7 @@ function createAppContext(host: Host, settings: Settings, log: Log, telemetry: T
     renderBatch: createBatches(),
     telemetry,
     publicUrl: createPublicUrl(settings),
+    checkHost: createHostCheck(settings),
     attempts: createFailedAttempts({ limit: settings.failedAttemptsPerMinute, log }),
     bytes: createBytesInFlight(settings.maxBytesInFlight),
     largeBodies: createLargeBodies(),

@@ -1,6 +1,8 @@
 export { createApp } from './app.ts';
 export type { AppDeps } from './app.ts';
 export type { RateLimit, ServerOptions } from './options.ts';
+export { readStudioFiles } from './studio/studio-files.ts';
+export type { StudioFiles } from './studio/studio-files.ts';
 export { startServer } from './start-server.ts';
 export { startMetricsServer } from './telemetry/metrics-server.ts';
 export type { MetricsServer } from './telemetry/metrics-server.ts';

@@ -1,8 +1,10 @@
+import type { StudioFiles } from './studio/studio-files.ts';
+
 /** Options of the server. Every member has a default. */
 export interface ServerOptions {
   /** Base of the URLs in answers, without a path; otherwise the address that the request has reached. */
   readonly publicUrl?: string;
-  /** Host headers that may stand in URLs of answers instead: `HOST[:PORT]`, or with `https://` before it. */
+  /** Host headers that may stand in URLs of answers instead, and under which pages are opened: `HOST[:PORT]`, or with `https://` before it. */
   readonly allowedHosts?: readonly string[];
   /** The secret by which clients that can read the data folder recognise the host. */
   readonly identity?: Uint8Array;
@@ -34,6 +36,8 @@ export interface ServerOptions {
   readonly accessLog?: boolean;
   /** Addresses and ranges of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies?: readonly string[];
+  /** The web page; `not-built` has it say how to build it. Absent = not served. */
+  readonly studio?: StudioFiles | 'not-built';
 }
 
 export interface RateLimit {
@@ -42,10 +46,12 @@ export interface RateLimit {
   readonly perSecond: number;
 }
 
-export interface Settings extends Omit<Required<ServerOptions>, 'publicUrl' | 'rateLimit' | 'identity'> {
+export interface Settings
+  extends Omit<Required<ServerOptions>, 'publicUrl' | 'rateLimit' | 'identity' | 'studio'> {
   readonly publicUrl: string | undefined;
   readonly identity: Uint8Array | undefined;
   readonly rateLimit: RateLimit | undefined;
+  readonly studio: StudioFiles | 'not-built' | undefined;
 }
 
 const DEFAULTS: Settings = {
@@ -69,6 +75,7 @@ const DEFAULTS: Settings = {
   failedAttemptsPerMinute: 20,
   accessLog: false,
   trustedProxies: [],
+  studio: undefined,
 };
 
 export function settingsFrom(options: ServerOptions): Settings {

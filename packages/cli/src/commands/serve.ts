@@ -49,6 +49,7 @@ function announce(cli: Cli, settings: ServeSettings, running: RunningHost): void
     ...(running.folder !== undefined && { dataFolder: running.folder.root }),
     ...(running.store !== undefined && { store: running.store }),
     keyFrom: running.keyFrom,
+    ...(running.studio !== undefined && { studio: running.studio }),
     test: settings.conformance,
     allowEgress: settings.allowEgress,
     files: running.files,

@@ -21,6 +21,7 @@ import { revoke as revokeKey } from './keys/revoke.ts';
 import { rotateLinks } from './keys/rotate-links.ts';
 import { newProject } from './new.ts';
 import { nodes } from './nodes/index.ts';
+import { open } from './open.ts';
 import { resolve } from './resolve.ts';
 import { restore } from './restore.ts';
 import { retention } from './retention.ts';
@@ -56,6 +57,7 @@ import { show as showWorkflow } from './workflows/show.ts';
 export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 protocol', [
   newProject,
   serve,
+  open,
   worker,
   run,
   group('runs', 'List and control runs', [

@@ -19,6 +19,8 @@ export interface Started {
   readonly store?: string;
   /** Where the key is: a file, or the variable it came from. */
   readonly keyFrom: string;
+  /** The link that opens the web page; absent where it is not served. */
+  readonly studio?: string;
   readonly test: boolean;
   readonly allowEgress: readonly string[];
   readonly files: readonly LoadedFile[];
@@ -46,6 +48,7 @@ export function renderBanner(style: Style, started: Started): string {
   ];
   const lines = [
     `${style.bold('weft')} is listening at ${style.cyan(started.url)}`,
+    ...(started.studio === undefined ? [] : [studioLine(style, started.studio)]),
     '',
     renderFields(style, [
       ['pid', String(started.pid)],
@@ -76,6 +79,11 @@ export function renderBanner(style: Style, started: Started): string {
     style.dim('Ctrl-C stops it; nothing is lost.'),
   );
   return lines.join('\n');
+}
+
+function studioLine(style: Style, link: string): string {
+  const note = link.includes('#code=') ? 'valid for a minute, once; later: ' : 'sign in: ';
+  return `Open ${style.cyan(link)} ${style.dim(`(${note}${shellCommand('open', [])})`)}`;
 }
 
 function workflowsText(workflows: readonly string[], registered: number): string {

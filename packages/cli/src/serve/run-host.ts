@@ -45,6 +45,7 @@ import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { type HostNodes, startHostNodes } from './nodes/host-nodes.ts';
 import type { ServedNode } from './nodes/process-messages.ts';
 import { startFailure } from './start-failure.ts';
+import { findStudio, type ServedStudio, studioLink } from './studio.ts';
 import { testOnly } from './settings/test-only.ts';
 import { type LoadedFile, loadWorkflowFiles } from './workflows/workflow-files.ts';
 
@@ -58,6 +59,8 @@ export interface RunningHost {
   /** The database, where it is not in the folder; without its password. */
   readonly store: string | undefined;
   readonly keyFrom: string;
+  /** Where people open the web page; with a sign-in code on loopback. Absent where it is not served. */
+  readonly studio: string | undefined;
   readonly files: readonly LoadedFile[];
   /** Node types of --nodes. */
   readonly nodes: readonly ServedNode[];
@@ -124,7 +127,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     // Before the engine continues the runs it finds, so that none of their events is missed.
     telemetry = await startTelemetry(host, settings, log);
     await startEngine(host, place, settings);
-    const keyFrom = await provideFirstKey({
+    const { key, keyFrom } = await provideFirstKey({
       store,
       folder,
       fromEnv,
@@ -144,7 +147,8 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     );
     const fixtures = settings.conformance ? await registerFixtures(host, operator(true), files) : undefined;
     const identity = isInFolder ? await provideIdentity(folder) : undefined;
-    server = await listen(host, settings, log, { telemetry, identity });
+    const studio = await findStudio(settings, io.cwd);
+    server = await listen(host, settings, log, { telemetry, identity, studio });
     const { grpcEndpoint } = server;
     grpc = grpcEndpoint === undefined ? undefined : { endpoint: grpcEndpoint, tls: 'disabled' };
     const url = reachableUrl(server.url);
@@ -173,6 +177,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       folder: parts.folder,
       store: settings.store === undefined ? undefined : place,
       keyFrom,
+      studio: await studioLink(host, key, { studio, bind: settings.host, url }),
       files: filesNow(),
       nodes: nodes.served,
       registered,
@@ -301,7 +306,15 @@ async function listen(
   host: Host,
   settings: ServeSettings,
   log: Log,
-  { telemetry, identity }: { readonly telemetry: Telemetry; readonly identity: Uint8Array | undefined },
+  {
+    telemetry,
+    identity,
+    studio,
+  }: {
+    readonly telemetry: Telemetry;
+    readonly identity: Uint8Array | undefined;
+    readonly studio: ServedStudio | undefined;
+  },
 ): Promise<Doors> {
   const perSecond = settings.rateLimit ?? (isLoopbackBind(settings.host) ? 0 : DEFAULT_RATE_PER_SECOND);
   const app = createApp({
@@ -314,6 +327,7 @@ async function listen(
       trustedProxies: settings.trustedProxies,
       allowedHosts: settings.allowedHosts,
       ...(identity === undefined ? {} : { identity }),
+      ...(studio === undefined ? {} : { studio }),
       ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
       ...(perSecond === 0 ? {} : { rateLimit: { perSecond, burst: perSecond * 2 } }),
     },

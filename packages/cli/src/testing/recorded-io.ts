@@ -5,6 +5,7 @@ export interface RecordedIo extends Io {
   readonly out: () => string;
   readonly err: () => string;
   readonly exits: number[];
+  readonly opened: string[];
   signal(name: string): void;
   /** Resolves when stdout and stderr together contain the text. */
   waitFor(text: string): Promise<void>;
@@ -14,11 +15,14 @@ export function recordedIo(options: {
   cwd: string;
   env?: Record<string, string>;
   isTTY?: boolean;
+  /** Whether there is a browser. */
+  hasBrowser?: boolean;
 }): RecordedIo {
   const written = { out: '', err: '' };
   const listeners = new Set<(signal: string) => void>();
   const waiting = new Set<() => void>();
   const exits: number[] = [];
+  const opened: string[] = [];
   const sink = (name: 'out' | 'err') => ({
     write(text: string) {
       written[name] += text;
@@ -32,6 +36,10 @@ export function recordedIo(options: {
     cwd: options.cwd,
     isTTY: options.isTTY ?? false,
     columns: 100,
+    openPage(url) {
+      if (options.hasBrowser) opened.push(url);
+      return Promise.resolve(options.hasBrowser === true);
+    },
     exit: (code) => exits.push(code),
     onSignal(listener) {
       listeners.add(listener);
@@ -40,6 +48,7 @@ export function recordedIo(options: {
     out: () => written.out,
     err: () => written.err,
     exits,
+    opened,
     signal(name) {
       for (const listener of [...listeners]) listener(name);
     },

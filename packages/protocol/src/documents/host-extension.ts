@@ -174,6 +174,33 @@ export const CreatedKeySchema = open({
   ...keyFields,
 });
 
+export const SignInCodeSchema = open({
+  code: Type.String({ description: 'Belongs into the fragment of a link: /studio/#code=…' }),
+  expiresAt: dateTime,
+});
+
+export const OpenSessionSchema = closed({ code: nameOf({ minLength: 1, maxLength: 128 }) });
+
+const holderFields = {
+  tenant: nonEmpty,
+  principal: nonEmpty,
+  workspace: optional(nonEmpty),
+  keyId: nonEmpty,
+  kind: KeyKindSchema,
+  scopes: Type.Array(nonEmpty),
+};
+
+export const SessionSchema = open({
+  ...holderFields,
+  expiresAt: optional(dateTime),
+});
+
+export const OpenedSessionSchema = open({
+  key: Type.String({ description: 'Shown once; the host keeps only its hash.' }),
+  ...holderFields,
+  expiresAt: dateTime,
+});
+
 export const RotatedLinkKeySchema = open({
   keyId: nonEmpty,
   since: dateTime,

@@ -29,6 +29,14 @@ export const ERRORS = {
   unauthenticated: { status: 401, advice: 'Send "Authorization: Bearer <key>" with a valid key.' },
   key_expired: { status: 401, advice: 'The key has expired; create a new one.' },
   key_revoked: { status: 401, advice: 'The key was revoked; create a new one.' },
+  host_not_allowed: {
+    status: 403,
+    advice: 'Open the page under a name that the host knows; the operator adds one with --allowed-hosts.',
+  },
+  sign_in_code_invalid: {
+    status: 403,
+    advice: 'The sign-in link was used, or its minute is over; get a new one with "weft open".',
+  },
   forbidden: { status: 403, advice: 'Use a key that holds details.scopeRequired.' },
   run_forbidden: { status: 403, advice: 'Use a key of the run’s own workspace.' },
   force_engine_version_forbidden: {

@@ -2,9 +2,19 @@ import {
   CreatedKeySchema,
   CreateKeySchema,
   KeyListSchema,
+  OpenedSessionSchema,
+  OpenSessionSchema,
   RotatedLinkKeySchema,
+  SessionSchema,
+  SignInCodeSchema,
 } from '../documents/host-extension.ts';
-import { describeRoutes, IDEMPOTENCY_ERRORS, IDEMPOTENCY_KEY, type Parameter } from './route-description.ts';
+import {
+  ANY_SCOPE,
+  describeRoutes,
+  IDEMPOTENCY_ERRORS,
+  IDEMPOTENCY_KEY,
+  type Parameter,
+} from './route-description.ts';
 import { nameOf } from '../documents/schema-parts.ts';
 
 const TENANT: Parameter = {
@@ -13,7 +23,7 @@ const TENANT: Parameter = {
   schema: nameOf({ minLength: 1, maxLength: 128 }),
 };
 
-/** Keys of callers, and the key that signs interrupt links. */
+/** Keys of callers, sessions of people, and the key that signs interrupt links. */
 export const KEY_ROUTES = describeRoutes({
   createKey: {
     scope: 'keys:manage',
@@ -38,6 +48,32 @@ export const KEY_ROUTES = describeRoutes({
     headers: [IDEMPOTENCY_KEY],
     responses: { 204: { description: 'Revoked.' } },
     errors: ['validation_error', ...IDEMPOTENCY_ERRORS],
+  },
+  createSignInCode: {
+    scope: ANY_SCOPE,
+    summary:
+      'Makes a code that opens one session, within a minute, with the scopes of the key that asks. Refused in a session.',
+    responses: { 201: { description: 'The code, shown this once.', schema: SignInCodeSchema } },
+    errors: [],
+  },
+  openSession: {
+    scope: null,
+    summary: 'Exchanges a code for a session key, once. It lasts 12 hours, or as long as the key behind it.',
+    request: { schema: OpenSessionSchema, required: true },
+    responses: { 201: { description: 'The session.', schema: OpenedSessionSchema } },
+    errors: ['validation_error', 'sign_in_code_invalid', 'host_not_allowed', 'forbidden'],
+  },
+  getSession: {
+    scope: ANY_SCOPE,
+    summary: 'Whose key this is, what it may do, and until when.',
+    responses: { 200: { description: 'The holder of the key.', schema: SessionSchema } },
+    errors: [],
+  },
+  endSession: {
+    scope: ANY_SCOPE,
+    summary: 'Ends the session that asks; its key is worth nothing from then on.',
+    responses: { 204: { description: 'Ended.' } },
+    errors: ['conflict'],
   },
   rotateLinkKey: {
     scope: 'host:admin',

@@ -4,9 +4,12 @@ import { name } from '../documents/schema-parts.ts';
 import type { OperationId } from './endpoints.ts';
 import type { ResponseHeaderName } from './response-headers.ts';
 
+/** In place of a scope: any valid key will do. */
+export const ANY_SCOPE = 'any';
+
 /** One operation of the HTTP surface, as data: the OpenAPI document and the reference page are made from these. */
 export interface RouteDescription {
-  /** What the key must hold; null for a route without a key. */
+  /** What the key must hold, or ANY_SCOPE; null for a route without a key. */
   readonly scope: string | null;
   /** What it must hold in addition to that. */
   readonly alsoScope?: string;

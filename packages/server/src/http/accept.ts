@@ -6,6 +6,15 @@ export function wantsJson(accept: string | undefined): boolean {
   return takes(ranges, 'application', 'json') && !takes(ranges, 'text', 'event-stream');
 }
 
+/** True for what a browser sends when a page is opened: HTML by name, not as one of anything. */
+export function asksForHtml(accept: string | undefined): boolean {
+  return (accept ?? '')
+    .toLowerCase()
+    .split(',')
+    .map(parseRange)
+    .some(({ type, subtype, quality }) => type === 'text' && subtype === 'html' && quality > 0);
+}
+
 interface MediaRange {
   readonly type: string;
   readonly subtype: string;

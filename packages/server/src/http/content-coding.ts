@@ -33,17 +33,21 @@ function withAcceptEncoding(vary: unknown): string {
   return typeof vary === 'string' && vary !== '' ? `${vary}, accept-encoding` : 'accept-encoding';
 }
 
-/** The last word on gzip decides, `*` if there is none; without the header nothing is compressed. */
 export function takesGzip(header: string | string[] | undefined): boolean {
+  return takesCoding(header, 'gzip');
+}
+
+/** The last word on the coding decides, `*` if there is none; without the header nothing is compressed. */
+export function takesCoding(header: string | string[] | undefined, name: 'gzip' | 'br'): boolean {
   const codings = new Map(
     String(header ?? '')
       .toLowerCase()
       .split(',')
       .map((coding) => {
-        const [name = '', ...parameters] = coding.split(';').map((part) => part.trim());
+        const [coded = '', ...parameters] = coding.split(';').map((part) => part.trim());
         const quality = parameters.find((parameter) => parameter.startsWith('q='));
-        return [name, quality === undefined ? 1 : Number(quality.slice(2))] as const;
+        return [coded, quality === undefined ? 1 : Number(quality.slice(2))] as const;
       }),
   );
-  return (codings.get('gzip') ?? codings.get('*') ?? 0) > 0;
+  return (codings.get(name) ?? codings.get('*') ?? 0) > 0;
 }

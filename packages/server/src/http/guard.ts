@@ -1,5 +1,5 @@
 import type { Authentication, Caller, Host } from '@weft/engine';
-import { HostError, type OperationId, route } from '@weft/protocol';
+import { ANY_SCOPE, HostError, type OperationId, route } from '@weft/protocol';
 import type { RouteShorthandOptions } from 'fastify';
 import type { Call } from '../call.ts';
 import type { OpenStreams } from '../stream/open-streams.ts';
@@ -57,24 +57,25 @@ export function createGuard(deps: GuardDeps): Guard {
   return {
     async admit(operationId, access, call) {
       const needed = scopesOf(operationId);
-      if (needed.length > 0) await admitKey(needed, access, call);
+      if (needed !== undefined) await admitKey(needed, access, call);
     },
     options(operationId, access) {
-      const [scope, ...more] = scopesOf(operationId);
+      const needed = scopesOf(operationId);
       const { before } = access;
-      if (scope === undefined) return before === undefined ? {} : { onRequest: before };
-      const needed = [scope, ...more];
+      if (needed === undefined) return before === undefined ? {} : { onRequest: before };
       return {
-        config: { scope, ofRun: access.ofRun === true },
+        config: { scope: needed[0] ?? ANY_SCOPE, ofRun: access.ofRun === true },
         onRequest: (call: Call) => admitKey(needed, access, call),
       };
     },
   };
 }
 
-function scopesOf(operationId: OperationId): readonly string[] {
+/** Undefined where no key is needed. */
+function scopesOf(operationId: OperationId): readonly string[] | undefined {
   const { scope, alsoScope } = route(operationId);
-  if (scope === null) return [];
+  if (scope === null) return undefined;
+  if (scope === ANY_SCOPE) return [];
   return alsoScope === undefined ? [scope] : [scope, alsoScope];
 }
 

@@ -203,6 +203,13 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     createKey: () => ({ body: { principal: 'tester', kind: 'service', scopes: ['runs:read'] } }),
     listKeys: () => ({}),
     revokeKey: async () => ({ path: { keyId: (await at.createKey({ scopes: ['runs:read'] })).keyId } }),
+    createSignInCode: () => ({}),
+    openSession: async () => {
+      const { code } = await post('/v1/host/weft/sessions/codes', {});
+      return { body: { code: String(code) } };
+    },
+    getSession: () => ({}),
+    endSession: () => ({}),
     rotateLinkKey: () => ({}),
     readStats: () => ({}),
     readMetrics: () => ({}),

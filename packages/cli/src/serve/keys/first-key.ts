@@ -43,16 +43,23 @@ export interface FirstKeyOptions {
   readonly isShared: boolean;
 }
 
+export interface ProvidedKey {
+  readonly key: string;
+  /** Where the person finds it. */
+  readonly keyFrom: string;
+}
+
 /**
  * Makes sure that one key with every scope exists: the one from WEFT_API_KEY, or the one in the key file, which is made
- * on the first start, and again when it was revoked. The one before it is revoked. Returns where the person finds it.
+ * on the first start, and again when it was revoked. The one before it is revoked.
  */
-export async function provideFirstKey({ store, folder, ...options }: FirstKeyOptions): Promise<string> {
+export async function provideFirstKey({ store, folder, ...options }: FirstKeyOptions): Promise<ProvidedKey> {
   const { fromEnv, test, isShared } = options;
   const first = { store, test, tenant: DEFAULT_TENANT, now: Date.now(), random: randomBytes };
   if (fromEnv !== undefined) {
     const replaces: FirstKey['replaces'] = isShared ? ['configured'] : ['configured', 'generated'];
-    if ((await ensureFirstKey({ ...first, key: fromEnv, replaces })) !== 'revoked') return `from ${VARIABLE}`;
+    if ((await ensureFirstKey({ ...first, key: fromEnv, replaces })) !== 'revoked')
+      return { key: fromEnv, keyFrom: `from ${VARIABLE}` };
     throw new CliError(
       EXIT.unmet,
       'key_revoked',
@@ -69,8 +76,10 @@ export async function provideFirstKey({ store, folder, ...options }: FirstKeyOpt
     wayOut: 'Remove the file to create a new one.',
   } as const;
   const known = await provideKeyFile(file);
-  if ((await ensureFirstKey({ ...own, key: known })) !== 'revoked') return folder.keyFile;
+  if ((await ensureFirstKey({ ...own, key: known })) !== 'revoked')
+    return { key: known, keyFrom: folder.keyFile };
   await rm(folder.keyFile);
-  await ensureFirstKey({ ...own, key: await provideKeyFile(file) });
-  return folder.keyFile;
+  const key = await provideKeyFile(file);
+  await ensureFirstKey({ ...own, key });
+  return { key, keyFrom: folder.keyFile };
 }

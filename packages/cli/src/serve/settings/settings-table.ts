@@ -48,7 +48,8 @@ export const SETTINGS = {
     group: 'Network',
     sources: FLAG,
     kind: list(form.ALLOWED_HOST),
-    description: 'Host headers that may appear in URLs of responses; with https:// behind TLS',
+    description:
+      'Host headers that may appear in URLs of responses, and under which the web page is served; with https:// behind TLS',
   },
   trustedProxies: {
     group: 'Network',
@@ -61,6 +62,19 @@ export const SETTINGS = {
     sources: FLAG,
     kind: whole({ max: 1_000_000, fallback: undefined }, 'off on loopback, else 200'),
     description: 'Requests per second and key; 0 = off',
+  },
+  noStudio: {
+    group: 'Web page',
+    sources: FLAG,
+    kind: SWITCH,
+    description: 'Do not serve the web page, and print no sign-in link',
+  },
+  studioDir: {
+    group: 'Web page',
+    sources: FILE_ONLY,
+    kind: text('DIR', undefined),
+    description:
+      'Serve the web page that was built into this folder, in place of the one that comes with weft',
   },
   data: { group: 'Storage', sources: FLAG, kind: text('DIR', DEFAULT_DATA), description: 'Data folder' },
   store: {

@@ -21,6 +21,8 @@ const io: Io = {
   cwd: process.cwd(),
   isTTY,
   columns,
+  // A host opens no pages.
+  openPage: () => Promise.resolve(false),
   exit: (code) => send({ kind: 'exit', code }),
   onSignal(listener) {
     port.on('message', listener);

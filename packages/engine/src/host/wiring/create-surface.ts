@@ -1,5 +1,6 @@
 import { createAnnotations } from '../../runtime/annotations/annotations.ts';
 import { createKeys } from '../../runtime/auth/keys.ts';
+import { createSessions, withSessions } from '../../runtime/auth/sessions.ts';
 import { createWorkspaces, ofWholeTenant } from '../../runtime/auth/workspaces.ts';
 import { createBundles } from '../../runtime/bundles/bundle.ts';
 import { createImports } from '../../runtime/bundles/import.ts';
@@ -67,7 +68,9 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     store,
     createAnnotations({ ...common, withState }),
   );
-  const { authenticate, ...keys } = createKeys({ ...common, test });
+  const apiKeys = createKeys({ ...common, test });
+  const { hashOf: _hashOf, stateOf: _stateOf, authenticate, ...keys } = apiKeys;
+  const sessions = createSessions({ ...common, keys: apiKeys, test });
   const workspaces = createWorkspaces(store);
   const { diff } = createDiff({ store: visible, readEvents, states });
   const runs: Host['runs'] = {
@@ -135,7 +138,14 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     interrupts: createInterrupts({ store, command, withState, links, idempotency, now: clock.now }),
     workflows: { ...workflows, keep: kept.keep, waiting: kept.waiting },
     nodeTypes: createCatalogue(runtime.ownTypes, nodeTypes, runtime.workers.workers),
-    keys: { ...keys, rotateLinks: runtime.linkKeys.rotateLinks },
+    keys: {
+      ...keys,
+      // Checks the tenant as well.
+      revoke: async (caller, keyId, tenant = caller.tenant) =>
+        (await keys.revoke(caller, keyId, tenant)) || sessions.revoke(caller, keyId, tenant),
+      rotateLinks: runtime.linkKeys.rotateLinks,
+    },
+    sessions: { createCode: sessions.createCode, open: sessions.open, end: sessions.end },
     operations: {
       ...workspaces.guard(runtime.retention.operations, ['purge', 'erase']),
       readiness: createReadiness({ store, committer, clock, random }),
@@ -154,7 +164,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     audit: runtime.audit.operations,
     cluster: runtime.member.cluster,
     workers: runtime.workers.workers,
-    authenticate: apiKeysAfter(settings.authenticate, authenticate),
+    authenticate: apiKeysAfter(settings.authenticate, withSessions(sessions, authenticate)),
     once: createOnce(idempotency, common),
     capabilities: discovery.current,
     stats: () => statsOf(stores, runtime),

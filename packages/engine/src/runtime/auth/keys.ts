@@ -15,6 +15,10 @@ import { writeFailure } from '../commits/write-failure.ts';
 /** Keys: 256 random bits behind a prefix that says live or test. The store holds only their hashes. */
 export interface ApiKeys extends Omit<Keys, 'rotateLinks'> {
   readonly authenticate: Authenticate;
+  /** The hash of the key that a caller holds; undefined when it is none of the store. */
+  readonly hashOf: (caller: Caller) => Promise<string | undefined>;
+  /** What a key of this hash is worth now. */
+  readonly stateOf: (hash: string) => Promise<Authentication>;
 }
 
 export interface KeyDependencies {
@@ -57,8 +61,7 @@ export function createKeys(dependencies: KeyDependencies): ApiKeys {
     return found;
   }
 
-  async function authenticate(key: string): Promise<Authentication> {
-    const hash = sha256Hex(key);
+  async function stateOf(hash: string): Promise<Authentication> {
     const found = remembered(hash) ?? (await find(hash));
     if (found === undefined || found.row.test !== test) return { state: 'unknown' };
     const { revokedAt, expiresAt } = found.row;
@@ -103,7 +106,11 @@ export function createKeys(dependencies: KeyDependencies): ApiKeys {
   }
 
   return {
-    authenticate,
+    authenticate: (key) => stateOf(sha256Hex(key)),
+    stateOf,
+    async hashOf({ tenant, keyId }) {
+      return (await store.listKeys(tenant)).find((row) => row.keyId === keyId)?.hash;
+    },
     create: (caller, request, claim) =>
       dependencies.idempotency.once(caller, claim, (remember) => create(caller, request, remember)),
     async list(caller, tenant = caller.tenant) {

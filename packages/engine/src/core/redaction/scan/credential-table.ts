@@ -367,6 +367,11 @@ export const CREDENTIAL_SHAPES: readonly CredentialShape[] = [
   { name: 'Okta token', begins: ['SSWS'], goesOn: [run('blank', 1, 8), run('base64url', 40)], hides: 1 },
   { name: 'Weft key', begins: ['weft_live_', 'weft_test_'], goesOn: [run('base64url', 8)] },
   {
+    name: 'Weft session key',
+    begins: ['weft_session_'],
+    goesOn: [exactly('hex', 32), '.', exactly('base64url', 43)],
+  },
+  {
     name: 'named credential',
     begins: ASSIGNED_NAMES,
     anyCase: true,

@@ -194,6 +194,7 @@ export const CREDENTIAL_EXAMPLES: Readonly<Record<string, CredentialExample>> = 
   'Typeform token': { text: join('tfp_', key(44), '_', key(14)), near: 'tfp_form' },
   'Okta token': hiding('SSWS ', join('00', key(40)), '', 'SSWS token'),
   'Weft key': { text: join('weft_live_', key(43)), near: 'weft_live_x' },
+  'Weft session key': { text: join('weft_session_', hex(32), '.', key(43)), near: 'weft_session_open' },
   'named credential': hiding(
     '"client_secret": "',
     key(32),
