@@ -3,7 +3,16 @@ import { ApiError } from '@weft/sdk';
 import { RunsPage } from '../runs/runs-page.tsx';
 import { Empty, Loading, problemText } from '../ui/states.tsx';
 import { SignedContext, useEvery, useLoaded, useRoute, useSigned } from './hooks.ts';
-import { clientWith, forgetKey, keyFromLink, may, openSession, type Session, storedKey } from './session.ts';
+import {
+  clientWith,
+  endSession,
+  forgetKey,
+  keyFromLink,
+  may,
+  openSession,
+  type Session,
+  storedKey,
+} from './session.ts';
 import { Shell } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
 
@@ -37,9 +46,9 @@ export function App() {
     [entry],
   );
   const signOut = useCallback(() => {
-    forgetKey();
+    if (entry.state === 'in') endSession(entry.session);
     setEntry({ state: 'out' });
-  }, []);
+  }, [entry]);
   // The page behind a signed link, and the comparison of files, need no key.
   if (path[0] === 'answer' && path[1] !== undefined)
     return (
@@ -48,6 +57,14 @@ export function App() {
       </Suspense>
     );
   if (entry.state === 'opening') return <Loading what="Weft" />;
+  if (signed === undefined && path[0] === 'compare')
+    return (
+      <Suspense fallback={<Loading what="the page" />}>
+        <main className="bare">
+          <ComparePage />
+        </main>
+      </Suspense>
+    );
   if (signed === undefined)
     return (
       <SignIn

@@ -67,7 +67,7 @@ export function Shell({ children, onSignOut, inboxCount }: ShellProps) {
             type="button"
             className="button plain"
             onClick={onSignOut}
-            title={session.principal ?? 'Sign out'}
+            title={`${session.principal} of ${session.tenant}`}
           >
             <Icon name="leave" size={16} />
             <span>Sign out</span>

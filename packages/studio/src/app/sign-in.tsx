@@ -54,6 +54,9 @@ export function SignIn({ problem, onSigned }: SignInProps) {
             On the machine of the host, <code>weft open</code> signs you in without typing a key. The key of a
             local host is in the file that <code>weft serve</code> names when it starts.
           </p>
+          <p className="small">
+            <a href="#/compare">Compare two bundle files</a> <span className="muted">without signing in</span>
+          </p>
         </div>
       </form>
     </main>

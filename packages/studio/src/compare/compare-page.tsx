@@ -87,6 +87,11 @@ export function ComparePage() {
     <div className="page">
       <header className="page-head">
         <h1>Compare</h1>
+        {client === undefined && (
+          <a className="small" href="#/runs">
+            Sign in
+          </a>
+        )}
         {isActive && (
           <span className="live-sign" role="status">
             <i aria-hidden="true" /> Live

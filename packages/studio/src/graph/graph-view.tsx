@@ -8,6 +8,8 @@ import {
   type NodeProps,
   Position,
   ReactFlow,
+  useReactFlow,
+  useStore,
 } from '@xyflow/react';
 import { memo, useEffect, useMemo, useState } from 'react';
 import { Icon } from '../ui/icons.tsx';
@@ -81,9 +83,20 @@ export function GraphView({ graph, states, marks, chosen, onChoose }: GraphViewP
         proOptions={PRO}
       >
         <Controls showInteractive={false} />
+        <Refit />
       </ReactFlow>
     </div>
   );
+}
+
+/** The whole graph stays in sight when its frame changes, such as when the details of a node open. */
+function Refit() {
+  const { fitView } = useReactFlow();
+  const width = useStore((store) => Math.round(store.width));
+  useEffect(() => {
+    void fitView(FIT);
+  }, [width, fitView]);
+  return null;
 }
 
 const FIT = { padding: 0.12, maxZoom: 1.1 };

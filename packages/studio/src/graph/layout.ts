@@ -30,9 +30,12 @@ function inputOf({ nodes, edges }: Pick<GraphModel, 'nodes' | 'edges'>): ElkNode
     layoutOptions: {
       'elk.algorithm': 'layered',
       'elk.direction': 'RIGHT',
-      'elk.layered.spacing.nodeNodeBetweenLayers': '64',
+      'elk.layered.spacing.nodeNodeBetweenLayers': '48',
       'elk.spacing.nodeNode': '28',
       'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
+      // A long chain continues in the next row, so that its boxes can be read.
+      'elk.layered.wrapping.strategy': 'MULTI_EDGE',
+      'elk.aspectRatio': '2.2',
     },
     children: nodes.map(({ id }) => ({ id, width: NODE_WIDTH, height: NODE_HEIGHT })),
     edges: edges.map(({ id, source, target }, index) => ({

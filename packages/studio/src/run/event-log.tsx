@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { placeOf } from '@weft/engine/compare';
+import { isJsonObject, type Json } from '@weft/protocol/plain';
 import type { RunEventDocument } from '@weft/sdk';
 import { HOST } from '../app/session.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -82,7 +83,7 @@ export function EventLog(props: EventLogProps) {
                     <span className="clock">{clockText(Date.parse(row.timestamp))}</span>
                     <span className="type">{row.type}</span>
                     <span className="node truncate">{placeOf(row) ?? ''}</span>
-                    <span className="payload truncate">{oneLine(row.payload, 160)}</span>
+                    <span className="payload truncate">{oneLine(withoutPlace(row.payload), 160)}</span>
                   </button>
                 </div>
               );
@@ -136,6 +137,13 @@ function EventDetail({ event, index, onClose, onGoTo, onFork, onNode }: EventDet
       <JsonView value={event.payload} />
     </aside>
   );
+}
+
+/** The node stands in a column of its own. */
+function withoutPlace(payload: Json): Json | undefined {
+  if (!isJsonObject(payload)) return payload;
+  const { nodeId: _nodeId, iteration: _iteration, ...rest } = payload;
+  return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
 function toneOf(type: string): string {
