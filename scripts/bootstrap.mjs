@@ -182,7 +182,37 @@ function isFolderNewer(folder, time) {
   });
 }
 
+/** What the page of packages/studio is made of. */
+const PAGE_SOURCES = [
+  'studio/src',
+  'sdk/src',
+  'protocol/src',
+  'engine/src/core/diff',
+  'engine/src/core/json',
+];
+const PAGE = join(ROOT, 'packages/studio');
+
+function isPageStale() {
+  const builtAt = statSync(join(PAGE, 'dist/index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const files = ['index.html', 'vite.config.ts', 'package.json'];
+  return (
+    files.some((name) => isNewer(join(PAGE, name), builtAt)) ||
+    PAGE_SOURCES.some((folder) => isFolderNewer(join(ROOT, 'packages', folder), builtAt))
+  );
+}
+
+/** Before the compiler, whose record of the package is in the folder that this empties. */
+function buildPage() {
+  const started = performance.now();
+  say('building the page: vite build');
+  const args = [tool('vite/bin/vite.js'), 'build', '--logLevel', 'error'];
+  const result = spawnSync(process.execPath, args, { cwd: PAGE, stdio: ['ignore', 2, 2] });
+  if (result.status !== 0) stop('the build of the page failed (see above).');
+  say(`built the page in ${seconds(started)}`);
+}
+
 function compile() {
+  if (isPageStale()) buildPage();
   const started = performance.now();
   // Taken before the compiler reads: what changes while it runs is built again next time.
   const readAt = new Date();

@@ -1,16 +1,31 @@
-import { endpointOf } from '@weft/protocol/plain';
-import type { OpenInterrupt, PageRequest } from '../documents.ts';
+import { endpointOf, type Json } from '@weft/protocol/plain';
+import type { ApiPromise } from '../requests/api-promise.ts';
+import type { OpenInterrupt, PageRequest, ResolveAnswer } from '../documents.ts';
 import { type PagePromise, pagedList } from '../requests/page-promise.ts';
+import type { Idempotent } from './runs.ts';
 import type { Transport } from '../requests/transport.ts';
 
 /** Questions that wait for an answer, across the tenant's runs. They are answered with `runs.resolve`. */
 export interface Interrupts {
   /** A page is counted in runs, so it may hold more questions than its limit, or none. */
   list(page?: PageRequest): PagePromise<OpenInterrupt>;
+  /** The question behind a signed link. Needs no key: the token is one, for this question alone. */
+  inspectLink(token: string): ApiPromise<LinkedQuestion>;
+  /** Answers it. */
+  answerLink(token: string, resumeValue: Json, options?: Idempotent): ApiPromise<ResolveAnswer>;
 }
+
+/** What the holder of a link may know of its question. */
+export type LinkedQuestion = Pick<OpenInterrupt, 'kind' | 'key' | 'data' | 'resumeSchema' | 'timeoutMs'>;
 
 export function createInterrupts(transport: Transport): Interrupts {
   return {
     list: (page) => pagedList(transport, endpointOf('listInterrupts'), 'interrupts', { ...page }),
+    inspectLink: (token) => transport.json(endpointOf('inspectInterruptByToken', { token })),
+    answerLink: (token, resumeValue, options = {}) =>
+      transport.json(endpointOf('resolveInterruptByToken', { token }), {
+        body: { resumeValue },
+        headers: { 'idempotency-key': options.idempotencyKey },
+      }),
   };
 }

@@ -29,6 +29,8 @@ export interface EventStreamOptions<Mode extends StreamMode = StreamMode> {
   readonly reconnectMs?: number;
   /** Called for each lost connection, to show it to people. */
   readonly onReconnect?: (cause: unknown, delayMs: number) => void;
+  /** Called each time a connection stands: the first one, and each that replaces a lost one. */
+  readonly onOpen?: () => void;
   /** Called for each annotation made while the stream is open. It is no event of the run, so the loop does not see it. */
   readonly onAnnotated?: (annotation: Annotation) => void;
 }
@@ -55,6 +57,7 @@ export async function* followRun<Mode extends StreamMode = 'updates'>(
     let response = await connect(stream);
     let runHadEnded = false;
     for (;;) {
+      options.onOpen?.();
       const lost = yield* readAll<Streamed<Mode>>(response, position, signal, options.onAnnotated);
       if (position.ended || signal.aborted) return;
       // A connection opened after the run had ended carries everything there is.

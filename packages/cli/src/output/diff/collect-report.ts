@@ -1,5 +1,5 @@
+import { alignByNode } from '@weft/engine/compare';
 import type { EventDifferenceDocument } from '@weft/sdk';
-import { alignByNode } from './align.ts';
 import { type OpenSide, wholeLog } from './compare.ts';
 import type { DiffReader } from './read-diff.ts';
 import type { AlignedView, DiffReport } from './report.ts';

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
+import { alignByNode, fieldChanges } from '@weft/engine/compare';
 import type { Json } from '@weft/protocol';
 import type { EventDifferenceDocument, RunEventDocument } from '@weft/sdk';
 import { describe, expect, it } from 'vitest';
 import { COLOURED, PLAIN } from '../style.ts';
 import { terminalText } from '../terminal-text.ts';
-import { alignByNode } from './align.ts';
-import { fieldChanges } from './fields.ts';
 import { renderDiffHtml } from './html-view.ts';
 import { readDiff } from './read-diff.ts';
 import type { DiffReport } from './report.ts';

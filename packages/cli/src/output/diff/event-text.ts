@@ -1,7 +1,7 @@
-import { DIFF_EXCLUDED_NAMES, type Json, type JsonObject, isJsonObject } from '@weft/protocol/plain';
+import { type FieldChange, fieldChanges } from '@weft/engine/compare';
+import { type Json, type JsonObject, isJsonObject } from '@weft/protocol/plain';
 import type { EventDifferenceDocument, RunEventDocument } from '@weft/sdk';
 import { nodeKeyOf } from '../run-progress.ts';
-import { type FieldChange, fieldChanges } from './fields.ts';
 import { visibleText } from '../terminal-text.ts';
 
 /** A value in one line of at most this many characters. */
@@ -28,17 +28,6 @@ function nodeOf(event: RunEventDocument): string {
 export function typeText({ aEvent, bEvent }: Pick<EventDifferenceDocument, 'aEvent' | 'bEvent'>): string {
   const types = [aEvent, bEvent].flatMap((event) => (event === undefined ? [] : [visibleText(event.type)]));
   return [...new Set(types)].join(' → ');
-}
-
-/** The fields in which two payloads differ, without those that do not count. */
-export function payloadChanges(a: RunEventDocument, b: RunEventDocument): readonly FieldChange[] {
-  return fieldChanges(compared(a.payload), compared(b.payload));
-}
-
-function compared(payload: Json): Json {
-  if (!isJsonObject(payload)) return payload;
-  const members = Object.entries(payload).filter(([name]) => !DIFF_EXCLUDED_NAMES.has(name));
-  return Object.fromEntries(members);
 }
 
 /** A state difference is given as whole values of both sides; what a person wants to see are the fields in which they differ. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { AlignedPair } from './align.ts';
-import { payloadChanges, placeOf, stateChanges, typeText, valueText } from './event-text.ts';
-import type { FieldChange } from './fields.ts';
-import { type DiffReport, groupBy, verdict } from './report.ts';
+import { type FieldChange, payloadChanges } from '@weft/engine/compare';
+import { placeOf, stateChanges, typeText, valueText } from './event-text.ts';
+import { type DiffReport, type EventPair, groupBy, verdict } from './report.ts';
 import { visibleText } from '../terminal-text.ts';
 
 /** The look of the evidence reports: one ink on one paper, in light and dark; which side a value is on is said in words. */
@@ -67,7 +66,7 @@ function section(title: string, content: string): string {
   return content === '' ? '' : `<section><h2>${escaped(title)}</h2>\n${content}</section>`;
 }
 
-function groups<Pair extends AlignedPair>(
+function groups<Pair extends EventPair>(
   pairs: readonly Pair[],
   where: (pair: Pair) => number | string,
 ): string {
@@ -80,7 +79,7 @@ function groups<Pair extends AlignedPair>(
     .join('');
 }
 
-function difference(pair: AlignedPair, where: number | string): string {
+function difference(pair: EventPair, where: number | string): string {
   const { aEvent, bEvent } = pair;
   const head = `#${where} ${typeText(pair)}`;
   if (aEvent === undefined || bEvent === undefined) {
@@ -116,7 +115,7 @@ function table(rows: readonly (readonly string[])[], isCode = false): string {
   return `<table>${lines.join('\n')}</table>`;
 }
 
-function sequences({ aEvent, bEvent }: AlignedPair): string {
+function sequences({ aEvent, bEvent }: EventPair): string {
   const found = [aEvent, bEvent].flatMap((event) => (event === undefined ? [] : [event.sequence]));
   return [...new Set(found)].join('/#');
 }

@@ -1,7 +1,9 @@
-import type { EventDifferenceDocument, RunDocument } from '@weft/sdk';
-import type { AlignedPair } from './align.ts';
+import type { AlignedPair } from '@weft/engine/compare';
+import type { EventDifferenceDocument, RunDocument, RunEventDocument } from '@weft/sdk';
 import type { DiffOutline } from './read-diff.ts';
 import { countText } from '../count-text.ts';
+
+export type EventPair = AlignedPair<RunEventDocument>;
 
 /** What the views show: the same for the terminal and for the page. */
 export interface DiffReport {
@@ -20,7 +22,7 @@ export interface DiffReport {
 }
 
 export interface AlignedView {
-  readonly pairs: readonly AlignedPair[];
+  readonly pairs: readonly EventPair[];
   readonly total: number;
 }
 

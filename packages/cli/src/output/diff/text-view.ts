@@ -1,9 +1,8 @@
 import type { EventDifferenceDocument, RunEventDocument } from '@weft/sdk';
 import { type Style, paintStatus } from '../style.ts';
-import type { AlignedPair } from './align.ts';
-import { payloadChanges, placeOf, stateChanges, typeText, valueText } from './event-text.ts';
-import type { FieldChange } from './fields.ts';
-import { type DiffReport, type ReportSide, groupBy, verdict } from './report.ts';
+import { type FieldChange, payloadChanges } from '@weft/engine/compare';
+import { placeOf, stateChanges, typeText, valueText } from './event-text.ts';
+import { type DiffReport, type EventPair, type ReportSide, groupBy, verdict } from './report.ts';
 import { visibleText } from '../terminal-text.ts';
 import { countText } from '../count-text.ts';
 
@@ -44,7 +43,7 @@ interface View {
   heading(report: DiffReport): string;
   state(changes: readonly FieldChange[]): string;
   difference(difference: EventDifferenceDocument): string;
-  pair(pair: AlignedPair): string;
+  pair(pair: EventPair): string;
   rest(count: number): string;
 }
 
@@ -78,7 +77,7 @@ function createView(style: Style, columns: number): View {
     ].join('\n');
   }
 
-  function pair({ aEvent, bEvent }: AlignedPair, where: (a: number, b: number) => string): string {
+  function pair({ aEvent, bEvent }: EventPair, where: (a: number, b: number) => string): string {
     if (aEvent !== undefined && bEvent !== undefined)
       return both(where(aEvent.sequence, bEvent.sequence), aEvent, bEvent);
     if (aEvent !== undefined) return alone('-', aEvent);

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../ports/store.ts';
 import { asRunEvent, type RunEvent } from '../../model/run-event.ts';
 import { privatePayload } from '../fold/overlay.ts';
 import type { CooperativeTask } from '../json/cooperative-task.ts';
-import { canonicalUtf8Text, utf8Bytes } from '../json/canonical-text.ts';
+import { canonicalUtf8Text, utf8Bytes } from '../json/canonical-utf8-text.ts';
 import { redactCredentialsIn } from './encoded-credentials.ts';
 import { type FixedSource, fixedParts, pointerBytes } from './fixed-parts.ts';
 import { maskedPointers } from './masked-pointers.ts';

@@ -4,7 +4,7 @@ import type { CreationRecord } from '../../model/run-state.ts';
 import type { BundleRedaction } from './bundle-redaction.ts';
 import type { CooperativeTask } from '../json/cooperative-task.ts';
 import { maskedList, maskedMember, unmaskedRun } from './bundle-run.ts';
-import { canonicalUtf8Text, utf8Bytes } from '../json/canonical-text.ts';
+import { canonicalUtf8Text, utf8Bytes } from '../json/canonical-utf8-text.ts';
 import { maskedPointers } from './masked-pointers.ts';
 
 /** Everything of a bundle that is known before the first event is read, masked and measured. */

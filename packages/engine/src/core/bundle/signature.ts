@@ -7,7 +7,7 @@ import {
   signBytes,
 } from '../../crypto/ed25519.ts';
 import { sha256Bytes, sha256Hex } from '../../crypto/hash.ts';
-import { canonicalUtf8Text } from '../json/canonical-text.ts';
+import { canonicalUtf8Text } from '../json/canonical-utf8-text.ts';
 
 /**
  * Who wrote a bundle. With Ed25519 are signed these 79 bytes of ASCII:

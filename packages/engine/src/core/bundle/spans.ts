@@ -3,7 +3,7 @@ import { toNumber, toText } from '../fold/to-plain.ts';
 import { sha256Hex } from '../../crypto/hash.ts';
 import { type Fact, isTerminalEvent, namedNode, type RunEvent } from '../../model/run-event.ts';
 import { type CreationRecord, type NodeError, nodeKey } from '../../model/run-state.ts';
-import { utf8Bytes } from '../json/canonical-text.ts';
+import { utf8Bytes } from '../json/canonical-utf8-text.ts';
 
 /**
  * Spans are read off the log: nothing measures them while a run is under way. The run is one span, every attempt of a node

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol/plain';
 import { canonicalText } from '../json/canonical-text.ts';
 import type { Divergence, EventDifference } from './diff-events.ts';
 

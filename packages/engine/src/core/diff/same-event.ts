@@ -1,4 +1,4 @@
-import { DIFF_EXCLUDED_NAMES, isJsonObject, type Json } from '@weft/protocol';
+import { DIFF_EXCLUDED_NAMES, isJsonObject, type Json } from '@weft/protocol/plain';
 import { canonicalText } from '../json/canonical-text.ts';
 
 /** What a comparison reads of an event. */

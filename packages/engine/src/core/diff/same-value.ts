@@ -1,4 +1,4 @@
-import type { Json } from '@weft/protocol';
+import type { Json } from '@weft/protocol/plain';
 import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 /** Values compared between two steps. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, RunSnapshot } from '@weft/protocol';
+import type { Json, JsonObject, RunSnapshot } from '@weft/protocol/plain';
 import { finish, type CooperativeTask } from '../json/cooperative-task.ts';
 import { isSameValue } from './same-value.ts';
 

@@ -1,6 +1,7 @@
 import { canonicalJson, type Json } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
-import { canonicalText, canonicalUtf8Text } from './canonical-text.ts';
+import { canonicalText } from './canonical-text.ts';
+import { canonicalUtf8Text } from './canonical-utf8-text.ts';
 
 const ORDINARY: Json = {
   b: [1, 1e21, -0, 'é\u{1F600}'],

@@ -1,0 +1,78 @@
+import { useEffect, useRef, useState } from 'react';
+import type { RunEventDocument } from '@weft/sdk';
+import { Icon } from '../ui/icons.tsx';
+import { clockText } from '../ui/time-text.ts';
+
+interface TimeSliderProps {
+  readonly events: readonly RunEventDocument[];
+  readonly length: number;
+  /** Place of the event that is looked at; undefined follows the newest. */
+  readonly at: number | undefined;
+  readonly isActive: boolean;
+  readonly onMove: (at: number | undefined) => void;
+}
+
+const STEP_MS = 120;
+/** A playback takes about this many steps, however long the log is. */
+const STEPS = 150;
+
+/** Any moment of the run: every panel shows the run as it stood after this event. */
+export function TimeSlider({ events, length, at, isActive, onMove }: TimeSliderProps) {
+  const [isPlaying, setPlaying] = useState(false);
+  const last = length - 1;
+  const shown = Math.min(at ?? last, last);
+  const moving = useRef({ shown, last, onMove });
+  moving.current = { shown, last, onMove };
+  useEffect(() => {
+    if (!isPlaying) return;
+    const timer = setInterval(() => {
+      const { shown: from, last: end, onMove: move } = moving.current;
+      const next = from + Math.max(1, Math.round(end / STEPS));
+      move(next >= end ? undefined : next);
+      if (next >= end) setPlaying(false);
+    }, STEP_MS);
+    return () => clearInterval(timer);
+  }, [isPlaying]);
+  const event = events[shown];
+  const play = (): void => {
+    if (!isPlaying && at === undefined) onMove(0);
+    setPlaying(!isPlaying);
+  };
+  return (
+    <div
+      className={`time-slider ${at === undefined ? '' : 'past'}`}
+      role="group"
+      aria-label="Moment of the run"
+    >
+      <button type="button" className="button tiny" onClick={play} disabled={length < 2}>
+        <Icon name={isPlaying ? 'pause' : 'play'} size={12} />
+        {isPlaying ? 'Pause' : 'Play back'}
+      </button>
+      <input
+        type="range"
+        min={0}
+        max={Math.max(0, last)}
+        value={Math.max(0, shown)}
+        disabled={length < 2}
+        aria-label="Event"
+        aria-valuetext={event === undefined ? 'no events yet' : `event ${event.sequence}, ${event.type}`}
+        onChange={(change) =>
+          onMove(Number(change.target.value) >= last ? undefined : Number(change.target.value))
+        }
+      />
+      <span className="small mono truncate moment">
+        {event === undefined
+          ? 'no events yet'
+          : `#${event.sequence} ${event.type} · ${clockText(Date.parse(event.timestamp))}`}
+      </span>
+      <button
+        type="button"
+        className="button tiny"
+        onClick={() => onMove(undefined)}
+        disabled={at === undefined}
+      >
+        {isActive ? 'Live' : 'End'}
+      </button>
+    </div>
+  );
+}
