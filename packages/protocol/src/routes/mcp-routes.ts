@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { anyJson, closed } from '../documents/schema-parts.ts';
+import { anyJson, closed, nameOf } from '../documents/schema-parts.ts';
 import { describeRoutes, type Parameter } from './route-description.ts';
 
 const SESSION: Parameter = {
   name: 'Mcp-Session-Id',
   description: 'As the answer to the initialize request gave it.',
-  schema: Type.String({ minLength: 1, maxLength: 128 }),
+  schema: nameOf({ minLength: 1, maxLength: 128 }),
 };
 
 const MESSAGES = Type.String({

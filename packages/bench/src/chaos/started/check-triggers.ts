@@ -18,6 +18,10 @@ export function deliveriesStartOnce({ history, runs, fact, report }: Check): voi
         report('S6', `${id} was acknowledged, and ${trigger} has no such run`, runId);
     }
   }
+  reportUntold(told, { runs, report });
+}
+
+function reportUntold(told: ReadonlySet<string>, { runs, report }: Pick<Check, 'runs' | 'report'>): void {
   for (const { runId, source } of runs.values())
     if (source?.kind === 'trigger' && !told.has(runId))
       report('S6', `${source.id} started a run that no delivery was answered with`, runId);

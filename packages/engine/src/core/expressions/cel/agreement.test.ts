@@ -29,7 +29,8 @@ const INPUTS: JsonObject = {
   n: null,
   f: true,
   users: [
-    { id: 1, tags: ['a'] },
+    // Two: the library takes a list of one name for the name where a map is asked for it, which we do not.
+    { id: 1, tags: ['a', 'b'] },
     { id: 2, tags: [] },
   ],
   u: 'ÄÖ😀',
