@@ -9,6 +9,7 @@ import { type Diffs, createDiffs } from './compare/diff.ts';
 import { type Forks, createForks } from './compare/forks.ts';
 import { type Imports, createImports } from './compare/imports.ts';
 import { type Interrupts, createInterrupts } from './runs/interrupts.ts';
+import { type ModelCatalogue, createModelCatalogue } from './host/models.ts';
 import { type NodeTypes, createNodeTypes } from './host/node-types.ts';
 import { type Operations, createOperations } from './host/operations.ts';
 import { type Keys, createKeys } from './host/keys.ts';
@@ -26,6 +27,7 @@ export interface Client {
   readonly annotations: Annotations;
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
+  readonly models: ModelCatalogue;
   readonly nodeTypes: NodeTypes;
   readonly workers: Workers;
   readonly keys: Keys;
@@ -51,6 +53,7 @@ export function createClient(options: ClientOptions = {}): Client {
     annotations: createAnnotations(transport),
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
+    models: createModelCatalogue(transport),
     nodeTypes: createNodeTypes(transport),
     workers: createWorkers(transport),
     keys: createKeys(transport),

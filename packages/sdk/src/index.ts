@@ -49,6 +49,7 @@ export {
   openInterruptsOf,
 } from './documents.ts';
 export type { NodeTypeEntry, NodeTypes } from './host/node-types.ts';
+export type { ModelCatalogue, ModelList, ModelProviderEntry, ModelTest } from './host/models.ts';
 export type { Workers, WorkerSummary } from './host/workers.ts';
 export { ApiError, ConnectionError } from './requests/errors.ts';
 export type { EventStreamOptions } from './streams/event-stream.ts';

@@ -44,6 +44,7 @@ import { readRunRoutes } from './routes/runs/read-run.ts';
 import { secretRoutes } from './routes/access/secrets.ts';
 import { stateAtRoutes } from './routes/runs/state-at.ts';
 import { webhookRoutes } from './routes/webhooks/webhooks.ts';
+import { modelRoutes } from './routes/models/models.ts';
 import { nodeTypeRoutes } from './routes/workers/node-types.ts';
 import { workerRoutes } from './routes/workers/workers.ts';
 import { workflowRoutes } from './routes/workflows/workflows.ts';
@@ -106,6 +107,7 @@ const ROUTES_OF_APP = [
   auditRoutes,
   clusterRoutes,
   workerRoutes,
+  modelRoutes,
   nodeTypeRoutes,
 ];
 

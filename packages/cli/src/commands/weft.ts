@@ -20,6 +20,7 @@ import { ls as listKeys } from './keys/ls.ts';
 import { revoke as revokeKey } from './keys/revoke.ts';
 import { rotateLinks } from './keys/rotate-links.ts';
 import { newProject } from './new.ts';
+import { models } from './models/index.ts';
 import { nodes } from './nodes/index.ts';
 import { resolve } from './resolve.ts';
 import { restore } from './restore.ts';
@@ -91,6 +92,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
     build,
     register,
   ]),
+  models,
   nodes,
   group('workers', 'See who serves node types', [listWorkers]),
   group('keys', 'Manage API keys', [

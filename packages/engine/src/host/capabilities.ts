@@ -6,6 +6,7 @@ import {
   GRPC_SERVICE,
 } from '@weft/protocol';
 import type { WorkflowRegistry } from '../ports/store.ts';
+import { type Models, type OfferedModels, POLICY_DENIED, POLICY_MODES } from '../ports/models.ts';
 import type { Conformance } from '../ports/conformance.ts';
 import type { AuditIntegrity } from '../runtime/audit/audit.ts';
 import type { Compile } from '../runtime/workflows/compile-definition.ts';
@@ -40,6 +41,8 @@ export interface DiscoveryOptions {
   /** Absent on a live host. */
   readonly conformance?: Conformance | undefined;
   readonly runtimeCapabilities: readonly string[];
+  /** Those that nodes may ask. */
+  readonly models: Pick<Models, 'offered'>;
   /** Whether the host has a key to keep secrets with. */
   readonly secrets: boolean;
   /** Absent when the host has no key to sign checkpoints of the audit log with. */
@@ -227,6 +230,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     ...(options.secrets && {
       secrets: { supported: true, scopes: ['tenant', 'user'], resolution: 'host-managed' },
     }),
+    ...aiProviders(options.models.offered),
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {
       auth: {
@@ -257,4 +261,16 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     }),
     fixtures: [...fixtures],
   });
+}
+
+function aiProviders(offered: OfferedModels | undefined): Pick<Capabilities, 'aiProviders'> {
+  if (offered === undefined) return {};
+  const namesOf = (providers: OfferedModels['providers']): string[] => providers.map(({ name }) => name);
+  return {
+    aiProviders: {
+      supported: namesOf(offered.providers),
+      byok: namesOf(offered.providers.filter(({ takesCredentials }) => takesCredentials)),
+      policies: { modes: [...POLICY_MODES], errorCode: POLICY_DENIED },
+    },
+  };
 }

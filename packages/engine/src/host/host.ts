@@ -8,6 +8,7 @@ import type { Caller, IdempotencyClaim, RememberedAnswer } from './surface/calle
 import type { Cluster } from './surface/cluster.ts';
 import type { Interrupts } from './surface/interrupts.ts';
 import type { Keys } from './surface/keys.ts';
+import type { ModelCatalogue } from './surface/models.ts';
 import type { NodeTypeCatalogue } from './surface/node-types.ts';
 import type { Operations } from './surface/operations.ts';
 import type { Runs } from './surface/runs.ts';
@@ -24,6 +25,7 @@ export type * from './surface/caller.ts';
 export type * from './surface/cluster.ts';
 export type * from './surface/interrupts.ts';
 export type * from './surface/keys.ts';
+export type * from './surface/models.ts';
 export type * from './surface/node-types.ts';
 export type * from './surface/operations.ts';
 export type * from './surface/runs.ts';
@@ -46,6 +48,7 @@ export interface Host {
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
   readonly nodeTypes: NodeTypeCatalogue;
+  readonly models: ModelCatalogue;
   readonly keys: Keys;
   readonly operations: Operations;
   readonly webhooks: Webhooks;

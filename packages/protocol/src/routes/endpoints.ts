@@ -85,6 +85,8 @@ export const ENDPOINTS = {
   streamTasks: { method: 'GET', path: '/v1/host/weft/workers/{workerId}/tasks' },
   reportTasks: { method: 'POST', path: '/v1/host/weft/workers/{workerId}/reports', unkeyed: true },
   listNodeTypes: { method: 'GET', path: '/v1/host/weft/node-types' },
+  listModels: { method: 'GET', path: '/v1/host/weft/models' },
+  testModel: { method: 'POST', path: '/v1/host/weft/models:test', unkeyed: true },
   mapNodeType: { method: 'POST', path: '/v1/host/weft/node-types/{typeId}:map', unkeyed: true },
 } as const satisfies Readonly<Record<string, Endpoint>>;
 

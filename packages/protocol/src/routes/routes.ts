@@ -7,6 +7,7 @@ import { HOST_ROUTES } from './host-routes.ts';
 import { PROBE_ROUTES } from './probe-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import type { RouteDescription } from './route-description.ts';
+import { MODEL_ROUTES } from './model-routes.ts';
 import { WORKER_ROUTES } from './worker-routes.ts';
 import { DELIVERY_ROUTES, WEBHOOK_ROUTES } from './webhook-routes.ts';
 
@@ -23,6 +24,7 @@ const DESCRIPTIONS: Readonly<Record<OperationId, RouteDescription>> = {
   ...PROBE_ROUTES,
   ...DELIVERY_ROUTES,
   ...CLUSTER_ROUTES,
+  ...MODEL_ROUTES,
   ...WORKER_ROUTES,
 };
 

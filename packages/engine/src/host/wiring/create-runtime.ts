@@ -6,6 +6,7 @@ import { createCommandResults } from '../../runtime/commands/command-results.ts'
 import { createIdempotency, type Idempotency } from '../../runtime/commits/idempotency.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import { createPerformer } from '../../runtime/effects/performer.ts';
+import { createModelCatalogue } from '../../runtime/models/model-catalogue.ts';
 import { createEgress } from '../../runtime/egress/egress.ts';
 import { createOverloadGauge } from '../../runtime/fairness/overload.ts';
 import { createLinkKeys } from '../../runtime/interrupts/link-keys.ts';
@@ -122,6 +123,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     checkCallbackUrl: outbox.checkCallbackUrl,
     auditRuns: settings.auditRuns,
     conformance: settings.conformance,
+    models: settings.models,
   });
   const spawnChild = createSpawnChild({ ...common, plans, now: clock.now, create: creator.write });
   const readers = createReaders({
@@ -197,12 +199,13 @@ function createOutward(
     ...runs,
   });
   const localSecrets = createLocalResolver(store, sealer);
-  const openPorts = createOpenEffectPorts({
+  const reaching = {
     ...common,
     resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
     models: settings.models,
     operator: settings.defaultTenant,
-  });
+  };
+  const openPorts = createOpenEffectPorts(reaching);
   const workers = createWorkers({ ...common, ...runs, types: runs.nodeTypes, openPorts });
   const performer = createPerformer({
     maxActive: limits.hostConcurrency,
@@ -212,7 +215,8 @@ function createOutward(
     workers,
     log,
   });
-  return { sealer, linkKeys, links, outbox, performer, workers };
+  const models = createModelCatalogue({ ...reaching, egress });
+  return { sealer, linkKeys, links, outbox, performer, workers, models };
 }
 
 function openEgress({ egressAllow, ownUrl, limits, log }: HostSettings): Egress {

@@ -78,6 +78,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
       states,
       newRunId,
       conformance: settings.conformance,
+      models: settings.models,
       fillImported: createFillImported(store),
     }),
     ...createAncestry({ store: visible, plans, hostId }),
@@ -135,6 +136,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     interrupts: createInterrupts({ store, command, withState, links, idempotency, now: clock.now }),
     workflows: { ...workflows, keep: kept.keep, waiting: kept.waiting },
     nodeTypes: createCatalogue(runtime.ownTypes, nodeTypes, runtime.workers.workers),
+    models: runtime.models,
     keys: { ...keys, rotateLinks: runtime.linkKeys.rotateLinks },
     operations: {
       ...workspaces.guard(runtime.retention.operations, ['purge', 'erase']),

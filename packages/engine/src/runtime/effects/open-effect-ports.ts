@@ -145,7 +145,7 @@ class PortsOnDemand implements EffectPorts {
   }
 }
 
-function openSecrets(
+export function openSecrets(
   resolver: SecretResolver,
   place: Pick<EffectPlace, 'tenant' | 'principal'>,
   onResolved: (secretId: string, value: string) => void,
