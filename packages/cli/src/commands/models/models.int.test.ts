@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@weft/protocol';
@@ -18,7 +18,8 @@ const LOCAL = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' };
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weft-models-'));
-  await writeFile(join(folder, 'ask.json'), JSON.stringify(ASK));
+  await mkdir(join(folder, 'flows'));
+  await writeFile(join(folder, 'flows', 'ask.json'), JSON.stringify(ASK));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -30,7 +31,7 @@ async function serve(data: string, models: JsonObject): Promise<RunningHost> {
     config: [config],
     data: [data],
     port: ['0'],
-    workflows: ['ask.json'],
+    workflows: ['flows'],
   };
   return runHost(io, await readSettings(io, (name) => given[name] ?? []), () => undefined);
 }
