@@ -33,7 +33,7 @@ function stopWithParent() {
 }
 
 /**
- * What makes the examples work: their folder, and permission to call this very host, which the egress policy refuses otherwise.
+ * What makes the examples work: their folder, models that need no key, and permission to call this very host, which the egress policy refuses otherwise.
  * A port that the system is to choose is chosen here, because it must be known to be admitted.
  */
 async function serveFlags(given) {
@@ -41,8 +41,10 @@ async function serveFlags(given) {
   const asked = valueOf(given, '--port') ?? process.env.WEFT_PORT ?? DEFAULT_PORT;
   const port = asked === '0' ? String(await freePort()) : asked;
   const examples = ['--workflows', join(ROOT, 'examples/workflows'), '--allow-egress', `127.0.0.1:${port}`];
+  const isConfigured = valueOf(given, '--config') !== undefined || process.env.WEFT_CONFIG !== undefined;
+  const models = isConfigured ? [] : ['--config', join(ROOT, 'examples/models.json')];
   // The last one counts.
-  return [...examples, ...given, ...(asked === '0' ? ['--port', port] : [])];
+  return [...examples, ...models, ...given, ...(asked === '0' ? ['--port', port] : [])];
 }
 
 async function freePort() {

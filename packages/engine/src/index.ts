@@ -66,7 +66,7 @@ export type {
   TimerNodeType,
 } from './model/node-type.ts';
 export { BUILTIN_NODE_TYPES } from './nodes/index.ts';
-export { closingMeta, POLICY_MODES } from './ports/models.ts';
+export { closingMeta, POLICY_DENIED, POLICY_MODES } from './ports/models.ts';
 export type {
   FinishReason,
   ModelChoice,

@@ -9,6 +9,7 @@ import { type Diffs, createDiffs } from './compare/diff.ts';
 import { type Forks, createForks } from './compare/forks.ts';
 import { type Imports, createImports } from './compare/imports.ts';
 import { type Interrupts, createInterrupts } from './runs/interrupts.ts';
+import { type ModelCatalogue, createModelCatalogue } from './host/models.ts';
 import { type NodeTypes, createNodeTypes } from './host/node-types.ts';
 import { type ToolServers, createToolServers } from './host/tool-servers.ts';
 import { type Operations, createOperations } from './host/operations.ts';
@@ -31,6 +32,7 @@ export interface Client {
   readonly annotations: Annotations;
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
+  readonly models: ModelCatalogue;
   readonly nodeTypes: NodeTypes;
   readonly workers: Workers;
   readonly toolServers: ToolServers;
@@ -61,6 +63,7 @@ export function createClient(options: ClientOptions = {}): Client {
     annotations: createAnnotations(transport),
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
+    models: createModelCatalogue(transport),
     nodeTypes: createNodeTypes(transport),
     workers: createWorkers(transport),
     toolServers: createToolServers(transport),

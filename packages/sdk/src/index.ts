@@ -59,6 +59,7 @@ export type {
   ToolServers,
   ToolServerTest,
 } from './host/tool-servers.ts';
+export type { ModelCatalogue, ModelList, ModelProviderEntry, ModelTest } from './host/models.ts';
 export type { Workers, WorkerSummary } from './host/workers.ts';
 export { ApiError, ConnectionError } from './requests/errors.ts';
 export type { EventStreamOptions } from './streams/event-stream.ts';

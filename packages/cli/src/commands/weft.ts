@@ -21,6 +21,7 @@ import { revoke as revokeKey } from './keys/revoke.ts';
 import { rotateLinks } from './keys/rotate-links.ts';
 import { mcp } from './mcp/index.ts';
 import { newProject } from './new.ts';
+import { models } from './models/index.ts';
 import { nodes } from './nodes/index.ts';
 import { open } from './open.ts';
 import { pack } from './pack/index.ts';
@@ -97,6 +98,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
     build,
     register,
   ]),
+  models,
   nodes,
   mcp,
   pack,

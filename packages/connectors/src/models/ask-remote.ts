@@ -30,7 +30,7 @@ export async function askRemote(
   const fetch = egressFetch({ context, signal, baseUrl });
   const chunks = gatherChunks(context.emit);
   try {
-    const opened = kind.open(model, { name, baseUrl, apiKey, fetch });
+    const opened = await kind.open(model, { name, baseUrl, apiKey, fetch });
     const { stream } = await opened.doStream(callOptions(request, signal));
     return await readStream(stream, model, chunks);
   } catch (error) {

@@ -1,7 +1,3 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createGoogleGenerativeAI } from '@ai-sdk/google';
-import { createOpenAI } from '@ai-sdk/openai';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV3 } from '@ai-sdk/provider';
 
 /** A wire format in which models are asked. */
@@ -15,7 +11,8 @@ export interface RemoteKind {
   /** Where its maker serves it; absent where everyone serves their own. */
   readonly baseUrl?: string;
   readonly needsKey: boolean;
-  open(model: string, place: ModelPlace): LanguageModelV3;
+  /** Loads its library at the first call: each takes a moment and some memory. */
+  open(model: string, place: ModelPlace): Promise<LanguageModelV3>;
 }
 
 /** Everything is given, because what is absent the libraries take from variables of the process. */
@@ -32,39 +29,47 @@ const KINDS: readonly ProviderKind[] = [
     isRemote: true,
     baseUrl: 'https://api.openai.com/v1',
     needsKey: true,
-    // The older of its two interfaces: it keeps nothing on the other side.
-    open: (model, { baseUrl, apiKey = '', fetch }) =>
-      createOpenAI({ baseURL: baseUrl, apiKey, fetch }).chat(model),
+    async open(model, { baseUrl, apiKey = '', fetch }) {
+      const { createOpenAI } = await import('@ai-sdk/openai');
+      // The older of its two interfaces: it keeps nothing on the other side.
+      return createOpenAI({ baseURL: baseUrl, apiKey, fetch }).chat(model);
+    },
   },
   {
     kind: 'anthropic',
     isRemote: true,
     baseUrl: 'https://api.anthropic.com/v1',
     needsKey: true,
-    open: (model, { baseUrl, apiKey = '', fetch }) =>
-      createAnthropic({ baseURL: baseUrl, apiKey, fetch }).languageModel(model),
+    async open(model, { baseUrl, apiKey = '', fetch }) {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      return createAnthropic({ baseURL: baseUrl, apiKey, fetch }).languageModel(model);
+    },
   },
   {
     kind: 'google',
     isRemote: true,
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     needsKey: true,
-    open: (model, { baseUrl, apiKey = '', fetch }) =>
-      createGoogleGenerativeAI({ baseURL: baseUrl, apiKey, fetch }).languageModel(model),
+    async open(model, { baseUrl, apiKey = '', fetch }) {
+      const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
+      return createGoogleGenerativeAI({ baseURL: baseUrl, apiKey, fetch }).languageModel(model);
+    },
   },
   {
     kind: 'openai-compatible',
     isRemote: true,
     needsKey: false,
-    open: (model, { name, baseUrl, apiKey, fetch }) =>
-      createOpenAICompatible({
+    async open(model, { name, baseUrl, apiKey, fetch }) {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      return createOpenAICompatible({
         name,
         baseURL: baseUrl,
         fetch,
         includeUsage: true,
         supportsStructuredOutputs: true,
         ...(apiKey !== undefined && { apiKey }),
-      }).chatModel(model),
+      }).chatModel(model);
+    },
   },
   { kind: 'mock', isRemote: false },
 ];

@@ -1,8 +1,5 @@
-import { type ModelPolicy, NodeFailure } from '@weft/engine';
+import { type ModelPolicy, NodeFailure, POLICY_DENIED } from '@weft/engine';
 import type { ModelName } from './models-config.ts';
-
-/** The code under which a policy refuses; discovery says it too. */
-export const POLICY_DENIED = 'provider_policy_denied';
 
 /** Refuses what the operator does not want, before any key is read. The policy itself is not told. */
 export function checkPolicy(

@@ -133,6 +133,7 @@ export function mockProviderProblem(
 /** A run whose options name a mock is answered by it, every other one by the host's own models. */
 export function withMockModels(own: Models): Models {
   return {
+    ...(own.offered !== undefined && { offered: own.offered }),
     providerFor(choice) {
       const asked = choice.configurable['mockProvider'];
       return isJsonObject(asked) ? mockProvider(asked) : own.providerFor(choice);

@@ -6,6 +6,7 @@ import {
   GRPC_SERVICE,
 } from '@weft/protocol';
 import type { WorkflowRegistry } from '../ports/store.ts';
+import { type Models, type OfferedModels, POLICY_DENIED, POLICY_MODES } from '../ports/models.ts';
 import type { Conformance } from '../ports/conformance.ts';
 import type { AuditIntegrity } from '../runtime/audit/audit.ts';
 import type { Compile } from '../runtime/workflows/compile-definition.ts';
@@ -42,6 +43,8 @@ export interface DiscoveryOptions {
   /** Absent on a live host. */
   readonly conformance?: Conformance | undefined;
   readonly runtimeCapabilities: readonly string[];
+  /** Those that nodes may ask. */
+  readonly models: Pick<Models, 'offered'>;
   /** Whether the host has a key to keep secrets with. */
   readonly secrets: boolean;
   /** Absent when the host has no key to sign checkpoints of the audit log with. */
@@ -234,6 +237,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     ...(options.mcpServerUrls !== undefined && {
       mcp: { supported: true, serverUrls: [...options.mcpServerUrls] },
     }),
+    ...aiProviders(options.models.offered),
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {
       auth: {
@@ -288,4 +292,16 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     }),
     fixtures: [...fixtures],
   });
+}
+
+function aiProviders(offered: OfferedModels | undefined): Pick<Capabilities, 'aiProviders'> {
+  if (offered === undefined) return {};
+  const namesOf = (providers: OfferedModels['providers']): string[] => providers.map(({ name }) => name);
+  return {
+    aiProviders: {
+      supported: namesOf(offered.providers),
+      byok: namesOf(offered.providers.filter(({ takesCredentials }) => takesCredentials)),
+      policies: { modes: [...POLICY_MODES], errorCode: POLICY_DENIED },
+    },
+  };
 }

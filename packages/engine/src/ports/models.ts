@@ -28,6 +28,9 @@ export interface OfferedProvider {
 
 export const POLICY_MODES = ['disabled', 'optional', 'required', 'restricted'] as const;
 
+/** The code under which a policy refuses. */
+export const POLICY_DENIED = 'provider_policy_denied';
+
 /** Who may ask a provider for what. */
 export interface ModelPolicy {
   readonly mode: (typeof POLICY_MODES)[number];

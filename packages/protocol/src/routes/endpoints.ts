@@ -116,6 +116,8 @@ export const ENDPOINTS = {
   sendMcpMessage: { method: 'POST', path: '/v1/mcp', unkeyed: true },
   streamMcpMessages: { method: 'GET', path: '/v1/mcp' },
   endMcpSession: { method: 'DELETE', path: '/v1/mcp', unkeyed: true },
+  listModels: { method: 'GET', path: '/v1/host/weft/models' },
+  testModel: { method: 'POST', path: '/v1/host/weft/models:test', unkeyed: true },
   mapNodeType: { method: 'POST', path: '/v1/host/weft/node-types/{typeId}:map', unkeyed: true },
   listToolServers: { method: 'GET', path: '/v1/host/weft/mcp' },
   testToolServer: { method: 'POST', path: '/v1/host/weft/mcp/{server}:test', unkeyed: true },

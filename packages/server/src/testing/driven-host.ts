@@ -331,6 +331,8 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     },
     reportTasks: async () => ({ path: { workerId: await worker() }, body: { capacity: 2 } }),
     closeWorker: async () => ({ path: { workerId: await worker() } }),
+    listModels: () => ({}),
+    testModel: () => ({ body: { model: 'echo/any' } }),
     listNodeTypes: () => ({}),
     mapNodeType: async () => {
       await worker();

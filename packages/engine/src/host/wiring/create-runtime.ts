@@ -7,6 +7,7 @@ import type { Committer } from '../../runtime/commits/committer.ts';
 import { createIdempotency, type Idempotency } from '../../runtime/commits/idempotency.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import { createPerformer } from '../../runtime/effects/performer.ts';
+import { createModelCatalogue } from '../../runtime/models/model-catalogue.ts';
 import { createEgress } from '../../runtime/egress/egress.ts';
 import { createOverloadGauge, type OverloadGauge } from '../../runtime/fairness/overload.ts';
 import { createLinkKeys } from '../../runtime/interrupts/link-keys.ts';
@@ -133,6 +134,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     checkCallbackUrl: outbox.checkCallbackUrl,
     auditRuns: settings.auditRuns,
     conformance: settings.conformance,
+    models: settings.models,
   });
   const spawnChild = createSpawnChild({ ...common, plans, now: clock.now, create: creator.write });
   const overload = createOverloadGauge({ committer, dispatcher, limits });
@@ -282,10 +284,11 @@ function createOutward(
   const reaching = {
     ...common,
     resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
+    models: settings.models,
     tools: settings.tools,
     operator: settings.defaultTenant,
   };
-  const openPorts = createOpenEffectPorts({ ...reaching, models: settings.models });
+  const openPorts = createOpenEffectPorts(reaching);
   const workers = createWorkers({ ...common, ...runs, types: runs.nodeTypes, openPorts });
   const performer = createPerformer({
     maxActive: limits.hostConcurrency,
@@ -296,7 +299,8 @@ function createOutward(
     log,
   });
   const toolServers = createToolServers({ ...reaching, egress });
-  return { sealer, linkKeys, links, outbox, performer, workers, toolServers };
+  const models = createModelCatalogue({ ...reaching, egress });
+  return { sealer, linkKeys, links, outbox, performer, workers, toolServers, models };
 }
 
 function openEgress({ egressAllow, ownUrl, limits, log }: HostSettings): Egress {

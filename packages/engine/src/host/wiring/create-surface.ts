@@ -83,6 +83,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
       states,
       newRunId,
       conformance: settings.conformance,
+      models: settings.models,
       fillImported: createFillImported(store),
     }),
     ...createAncestry({ store: visible, plans, hostId }),
@@ -142,6 +143,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     interrupts: createInterrupts({ store, command, withState, links, idempotency, now: clock.now }),
     workflows: { ...workflows, keep: kept.keep, waiting: kept.waiting },
     nodeTypes: createCatalogue(runtime.ownTypes, nodeTypes, runtime.workers.workers),
+    models: runtime.models,
     keys: {
       ...keys,
       // Checks the tenant as well.

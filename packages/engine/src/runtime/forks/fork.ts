@@ -2,6 +2,7 @@ import { HostError, type Json, type JsonObject } from '@weft/protocol';
 import type { CreationRecord, ForkLink } from '../../model/run-state.ts';
 import type { Caller, ForkRequest, Forked, Runs } from '../../host/host.ts';
 import type { Conformance } from '../../ports/conformance.ts';
+import type { Models } from '../../ports/models.ts';
 import type { RunRow, RunUnit, Store } from '../../ports/store.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -42,6 +43,7 @@ export interface ForkDependencies {
   readonly newRunId: () => string;
   /** Of a test host. */
   readonly conformance?: Conformance | undefined;
+  readonly models: Pick<Models, 'offered'>;
   /** What a fork of an imported run gets in place of what was masked there. */
   readonly fillImported: FillImported;
 }

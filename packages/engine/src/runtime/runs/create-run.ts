@@ -12,6 +12,7 @@ import {
 import type { Step } from '../../core/decide/step.ts';
 import type { Accepted, Caller, IdempotencyClaim, NewRun } from '../../host/host.ts';
 import type { Conformance } from '../../ports/conformance.ts';
+import type { Models } from '../../ports/models.ts';
 import type { RunUnit, Store, WorkflowRow } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Committer, CommitResult } from '../commits/committer.ts';
@@ -48,6 +49,7 @@ export interface CreateRunDependencies extends BatchTools {
   readonly capabilities: ReadonlySet<string>;
   /** Of a test host. */
   readonly conformance?: Conformance | undefined;
+  readonly models: Pick<Models, 'offered'>;
   /** Creating a run is an act to be kept in the audit log too. */
   readonly auditRuns: boolean;
   /** Why callbacks may not go to this URL. */

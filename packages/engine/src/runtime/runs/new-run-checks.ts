@@ -4,6 +4,7 @@ import type { RunLimits } from '../../model/run-state.ts';
 import type { Caller, NewRun } from '../../host/host.ts';
 import type { ReceiverCheck } from '../egress/receiver.ts';
 import type { Conformance } from '../../ports/conformance.ts';
+import type { Models } from '../../ports/models.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { jsonBytes } from '../effects/json-safe.ts';
 import { ENGINE_VERSION, FORCED_ENGINE_VERSIONS } from '../../model/versions.ts';
@@ -19,6 +20,7 @@ interface OptionRules {
   readonly limits: HostLimits;
   /** Absent on a live host. */
   readonly conformance?: Conformance | undefined;
+  readonly models: Pick<Models, 'offered'>;
 }
 
 /** The options of a new run or a fork. */
@@ -26,10 +28,11 @@ export function checkOptions(
   caller: Caller,
   request: Pick<NewRun, 'configurable' | 'metadata'>,
   plan: Plan,
-  { limits, conformance }: OptionRules,
+  { limits, conformance, models }: OptionRules,
 ): void {
   checkMetadata(request.metadata, limits.maxMetadataBytes);
   checkMockProvider(caller, request.configurable, conformance);
+  checkProvider(request.configurable, models);
   checkCeiling(request.configurable, 'recursionLimit', limits.maxNodeExecutions, 'limits.maxNodeExecutions');
   checkCeiling(
     request.configurable,
@@ -126,6 +129,19 @@ function checkMockProvider(
       supported: [...conformance.mockProviders],
     });
   }
+}
+
+/** What no provider of the host can be is refused at once; the model's name and the policy are looked at when it is asked. */
+function checkProvider(configurable: JsonObject, { offered }: Pick<Models, 'offered'>): void {
+  const provider = configurable['ai.provider'];
+  if (provider === undefined || offered === undefined) return;
+  const supported = offered.providers.map(({ name }) => name);
+  if (supported.some((name) => name === provider)) return;
+  throw new HostError(
+    'validation_error',
+    `configurable["ai.provider"] must be a provider of this host: ${supported.join(', ')}.`,
+    { field: 'configurable.ai.provider', supported },
+  );
 }
 
 function checkPositive(configurable: JsonObject, key: string): number | undefined {
