@@ -323,6 +323,33 @@ export interface BuiltinNodeTypes {
       output: Json;
     };
   };
+  /** Calls a tool of a configured MCP server; one that may destroy something waits until a person agrees. */
+  'core.mcp.toolCall': {
+    config: {
+      serverId: string;
+      toolName: string;
+      arguments?: JsonObject;
+      timeoutMs?: number;
+      requireApproval?: true;
+      digest?: string;
+    };
+    inputs: {
+      /** laid over `config.arguments` */
+      arguments?: Json;
+    };
+    outputs: {
+      /** the structured content; without one the text; else the list of content */
+      output: Json;
+      /** the parts of the result, as the tool gave them */
+      content: Json;
+      /** where the tool gives it */
+      structuredContent: Json;
+      /** true when the tool says that it has failed; the node completes all the same */
+      isError: Json;
+      /** `server`, `name` and the `digest` of the definition that was called */
+      tool: Json;
+    };
+  };
   /** Joins branches: each input port is an output port, and port output holds all of them as one object. */
   'core.merge': {
     config: Record<string, never>;
