@@ -68,6 +68,10 @@ const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | 
     gives: { status: 200, headers: {}, body: 'hi', output: 'hi' },
   },
   'core.identity': { inputs: { a: 1 }, gives: { a: 1 } },
+  'core.mcp.toolCall': {
+    config: { serverId: 'files', toolName: 'read_text_file', arguments: { path: '/srv/note.txt' } },
+    gives: { steps: ['look'] },
+  },
   'core.loop': { config: { body: ['work'], items: 'inputs.list', maxIterations: 3 }, gives: null },
   'core.merge': { inputs: { a: 1 }, gives: { a: 1, output: { a: 1 } } },
   'core.noop': { gives: {} },

@@ -83,6 +83,7 @@ const MAX_DESCRIPTION = 1_024;
 
 async function look({ config, step }: StepInput, context: EffectContext): Promise<JsonObject> {
   const { serverId, toolName, requireApproval, digest: wanted } = config as Config;
+  if (!context.tools.servers.includes(serverId)) throw unknownServer(serverId, context.tools.servers);
   const tool = (await context.tools.list(serverId, context)).find(({ name }) => name === toolName);
   if (tool === undefined) throw unknownTool(serverId, toolName);
   if (wanted !== undefined && wanted !== tool.digest) throw otherTool(serverId, tool);
@@ -224,6 +225,15 @@ function callId({ nodeId, iteration, visit }: NodeInput): string {
 
 function stepOf(history: readonly StepRecord[], id: string): StepRecord | undefined {
   return history.find((step) => step.id === id);
+}
+
+function unknownServer(server: string, known: readonly string[]): NodeFailure {
+  const list = known.length === 0 ? 'none is' : `there are ${known.join(', ')}`;
+  return new NodeFailure(
+    'tool_server_unknown',
+    `No tool server "${server}" is configured on this host: ${list}. An operator names servers under "mcpServers" in the config file.`,
+    { details: { server } },
+  );
 }
 
 function unknownTool(server: string, tool: string): NodeFailure {
