@@ -373,6 +373,8 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
     config: {
       decide:
         'CEL that gives the decision; `visit` is how often it has decided before. Either this or a list.',
+      decideByModel:
+        'A language model decides: `{"instructions", "prompt", "workers": [{"workflowId", "description"?}], "model"?}`. It can choose the listed workers alone; port `prompt` goes before its prompt, port `input` is told as data.',
       mockDecisions: 'Decisions to take in order; then it terminates.',
       mockDispatchPlan: 'The same, under the name that conformance suites use.',
       mockConfidence: 'How sure it is of each; default: as the decision says.',

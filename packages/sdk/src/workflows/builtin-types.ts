@@ -382,6 +382,15 @@ export interface BuiltinNodeTypes {
   'core.orchestrator.supervisor': {
     config: {
       decide?: string;
+      decideByModel?: {
+        model?: string;
+        instructions: string;
+        prompt: string;
+        workers: Array<{
+          workflowId: string;
+          description?: string;
+        }>;
+      };
       mockDecisions?: Array<{
         kind: 'next-worker';
         nextWorkerIds: Array<string>;

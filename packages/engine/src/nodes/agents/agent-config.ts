@@ -35,6 +35,8 @@ export interface PreparedAgent {
   readonly outputSchema?: ClientSchema;
 }
 
+export const NO_TOOL_PATTERNS: PreparedAgent = { tools: [], requireApproval: [], allowWithoutApproval: [] };
+
 export function prepareAgent(config: JsonObject, tools: PrepareTools): PreparedAgent {
   const { stopWhen, outputSchema } = config;
   checkSchema(tools, '/outputSchema', outputSchema);

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { type EffectInput, NodeFailure } from '../../model/node-type.ts';
 import type { ModelMessage, ModelRequest } from '../../ports/models.ts';
 import type { PreparedAgent } from './agent-config.ts';
-import { type AgentHistory, type Call, type ListedTool, readHistory, type Turn } from './agent-history.ts';
+import { type AgentHistory, type Call, type ListedTool, type Turn } from './agent-history.ts';
 import { asOffered, offeredTools } from './offered-tools.ts';
 import { outputProblem } from './agent-output.ts';
 import { planCall } from './tool-calls.ts';
@@ -110,8 +110,4 @@ function checkLength(messages: readonly ModelMessage[]): void {
 
 function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-export function requestFor(place: AgentPlace, steps: Parameters<typeof readHistory>[0]): ModelRequest {
-  return modelRequest(place, readHistory(steps));
 }

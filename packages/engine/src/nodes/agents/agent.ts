@@ -1,5 +1,4 @@
-import { canonicalJson, type Json, type JsonObject } from '@weft/protocol';
-import { sha256Hex } from '../../crypto/hash.ts';
+import type { JsonObject } from '@weft/protocol';
 import {
   type EffectContext,
   type NodeEvent,
@@ -13,7 +12,6 @@ import {
   type StepRequest,
   type StepsNodeType,
 } from '../../model/node-type.ts';
-import type { ModelReply } from '../../ports/models.ts';
 import type { ToolResult } from '../../ports/tools.ts';
 import { evaluateOrFail } from '../config/expressions-in-config.ts';
 import { agentIdOf } from '../people/confidence.ts';
@@ -27,10 +25,9 @@ import {
   readHistory,
   TOOLS_STEP,
   type Turn,
-  turnStep,
 } from './agent-history.ts';
 import { outputOf, outputProblem } from './agent-output.ts';
-import { modelOf, modelRequest, requestFor } from './agent-transcript.ts';
+import { askModel, turnRequest } from './model-turn.ts';
 import { offeredTools } from './offered-tools.ts';
 import { planCall } from './tool-calls.ts';
 import { matchesTool } from './tool-patterns.ts';
@@ -63,7 +60,7 @@ export const agentNode: StepsNodeType = {
   perform(input, context) {
     const { id } = input.step;
     if (id === TOOLS_STEP) return listTools(input, context);
-    return id.includes('.call-') ? callTool(input, context) : askModel(input, context);
+    return id.includes('.call-') ? callTool(input, context) : askModel(input, input.step.history, context);
   },
 };
 
@@ -94,17 +91,7 @@ function nextTurn(input: NodeInput, history: AgentHistory): StepMove {
     const message = `The agent may take ${limit} turns and has no answer yet. Raise maxTurns, or give it less to do.`;
     return { failure: new NodeFailure('agent_turn_limit', message, { details: { limit } }) };
   }
-  const model = modelOf(input);
-  const digest = sha256Hex(canonicalJson(modelRequest(input, history) as unknown as Json));
-  return {
-    steps: [
-      {
-        id: turnStep(turn),
-        request: { turn, digest, ...(model !== undefined && { model }) },
-        onUnknownOutcome: 'repeat',
-      },
-    ],
-  };
+  return { steps: [turnRequest(input, history)] };
 }
 
 /** Calls that need nobody side by side; then those that do, one after the other. Undefined when all have come to their end. */
@@ -222,34 +209,6 @@ async function listTools({ prepared, step }: StepInput, context: EffectContext):
     );
   }
   return { tools };
-}
-
-const MAX_CALLS = 32;
-
-async function askModel(input: StepInput, context: EffectContext): Promise<JsonObject> {
-  const request = requestFor(input, input.step.history);
-  const provider = context.models.providerFor({ model: request.model, configurable: input.configurable });
-  if (provider === undefined) {
-    throw new NodeFailure(
-      'provider_unavailable',
-      'This host has no language model. On a test host, a test key may name one in configurable.mockProvider.',
-    );
-  }
-  const reply: ModelReply = await provider.call(request, context);
-  const { text, model, finishReason, usage, toolCalls = [], reasoning } = reply;
-  if (toolCalls.length > MAX_CALLS) {
-    const message = `The model wants ${toolCalls.length} tool calls in one turn; the limit is ${MAX_CALLS}.`;
-    throw new NodeFailure('model_reply_invalid', message, { retryable: true });
-  }
-  return {
-    provider: provider.id,
-    model,
-    text,
-    finishReason,
-    usage: { ...usage },
-    ...(toolCalls.length > 0 && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
-    ...(reasoning !== undefined && { reasoning }),
-  };
 }
 
 const MAX_RESULT_BYTES = 131_072;

@@ -1,10 +1,12 @@
-import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { Expression } from '../../core/compile/plan.ts';
-import { type NodeInput, NodeFailure, type NodeResult, type PureNodeType } from '../../model/node-type.ts';
+import type { NodeInput, PureNodeType } from '../../model/node-type.ts';
 import { agentIdOf, doubt } from '../people/confidence.ts';
 import { closedConfig } from '../config/config-schema.ts';
-import { decisionProblem, decisionSchema } from './decision.ts';
+import { checkedDecision, decided, ratified } from './decided.ts';
+import { decisionSchema } from './decision.ts';
+import { DECIDE_BY_MODEL, modelDecision, modelSupervisor } from './model-supervisor.ts';
 import { compileOrRefuse, evaluateOrFail } from '../config/expressions-in-config.ts';
 
 const optional = Type.Optional;
@@ -26,6 +28,8 @@ export const supervisorNode: PureNodeType = {
   config: closedConfig({
     /** CEL that gives the decision; it sees `visit`, how often the supervisor has decided before. */
     decide: optional(Type.String({ minLength: 1 })),
+    /** A language model decides among the workers that are listed. */
+    decideByModel: optional(DECIDE_BY_MODEL),
     /** Decisions to take in order, then it terminates. */
     mockDecisions: optional(decisions),
     mockDispatchPlan: optional(decisions),
@@ -34,6 +38,8 @@ export const supervisorNode: PureNodeType = {
   }),
   outputPorts: ['output', 'decision'],
   dependsOn: () => [],
+  childWorkflows: (config) => workersOf(config),
+  variant: (config) => (config['decideByModel'] === undefined ? undefined : MODEL_SUPERVISOR),
   prepare: (config, tools): Prepared => {
     const { decide } = config;
     const plan = config['mockDecisions'] ?? config['mockDispatchPlan'] ?? pendingPlan(config);
@@ -45,7 +51,10 @@ export const supervisorNode: PureNodeType = {
       return { plan: [], decide: expression };
     }
     if (Array.isArray(plan)) return { plan: plan as JsonObject[] };
-    return tools.refuse('', 'The supervisor has nothing to decide by: give "decide" or "mockDecisions".');
+    return tools.refuse(
+      '',
+      'The supervisor has nothing to decide by: give "decide", "decideByModel" or "mockDecisions".',
+    );
   },
   run: (input) => {
     const decision = nextDecision(input);
@@ -53,7 +62,7 @@ export const supervisorNode: PureNodeType = {
     const ask = doubt(input, agentIdOf(input, 'supervisor'), decision, confidence);
     return ask === undefined ? decided(input, decision) : { outputs: {}, ask };
   },
-  answered: (input, answer) => decided(input, checked(answer['decision'] ?? null)),
+  answered: ratified,
 };
 
 /** A doubted decision is part of the plan: ratified or not, the supervisor has had its turn. */
@@ -65,24 +74,18 @@ function pendingPlan(config: JsonObject): Json | undefined {
 function nextDecision(input: NodeInput): JsonObject {
   const { plan, decide } = input.prepared as Prepared;
   if (decide === undefined) return plan[input.visit] ?? AT_THE_END;
-  return checked(evaluateOrFail(() => decide(input.scope, input.budget)));
+  return checkedDecision(evaluateOrFail(() => decide(input.scope, input.budget)));
 }
 
-function checked(decision: Json): JsonObject {
-  const problem = decisionProblem(decision);
-  if (problem === undefined && isJsonObject(decision)) return decision;
-  throw new NodeFailure('validation_error', `That is no decision: ${problem ?? 'it is not an object'}.`);
-}
+const MODEL_SUPERVISOR = modelSupervisor(supervisorNode);
 
-function decided(input: NodeInput, decision: JsonObject): NodeResult {
-  const agentId = agentIdOf(input, 'supervisor');
-  return {
-    outputs: { decision, output: decision },
-    events: [
-      {
-        type: 'runOrchestrator.decided',
-        payload: { agentId, decision, iteration: input.visit + 1 },
-      },
-    ],
-  };
+/** Workers that a model may choose. */
+function workersOf(config: JsonObject): Record<string, string> {
+  if (config['decideByModel'] === undefined) return {};
+  return Object.fromEntries(
+    modelDecision(config).workers.map(({ workflowId }, index) => [
+      `/decideByModel/workers/${index}/workflowId`,
+      workflowId,
+    ]),
+  );
 }

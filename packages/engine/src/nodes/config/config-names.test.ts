@@ -40,6 +40,9 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   'core.loop': ['/items', '/items/0', '/while'],
   'core.orchestrator.supervisor': [
     '/decide',
+    '/decideByModel/instructions',
+    '/decideByModel/prompt',
+    '/decideByModel/workers/0/description',
     ...['/mockDecisions/0', '/mockDispatchPlan/0', '/mockPendingDecision'].flatMap((at) => [
       `${at}/prompt`,
       `${at}/reason`,

@@ -1,0 +1,183 @@
+import { isJsonObject, type JsonObject, nameOf } from '@weft/protocol';
+import { Type } from 'typebox';
+import {
+  NodeFailure,
+  type NodeInput,
+  type NodeResult,
+  type StepInput,
+  type StepMove,
+  type StepsNodeType,
+} from '../../model/node-type.ts';
+import { type PreparedAgent, NO_TOOL_PATTERNS } from '../agents/agent-config.ts';
+import { tellLast } from '../agents/agent-events.ts';
+import { type AgentHistory, readHistory, turnStep } from '../agents/agent-history.ts';
+import { outputOf, outputProblem } from '../agents/agent-output.ts';
+import { type AgentPlace, askModel, turnRequest } from '../agents/model-turn.ts';
+import { checkSchema } from '../config/schema-in-config.ts';
+import { agentIdOf, doubt } from '../people/confidence.ts';
+import { decided, ratified } from './decided.ts';
+
+/** `config.decideByModel` of the supervisor. */
+export const DECIDE_BY_MODEL = Type.Object(
+  {
+    model: Type.Optional(nameOf({ minLength: 1, maxLength: 256 })),
+    instructions: Type.String({ minLength: 1, maxLength: 65_536 }),
+    prompt: Type.String({ minLength: 1, maxLength: 65_536 }),
+    workers: Type.Array(
+      Type.Object(
+        {
+          workflowId: nameOf({ minLength: 1, maxLength: 128 }),
+          description: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: 64 },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+interface ModelDecision {
+  readonly instructions: string;
+  readonly prompt: string;
+  readonly model?: string;
+  readonly workers: readonly { readonly workflowId: string; readonly description?: string }[];
+}
+
+/** An answer that is no decision is asked for again this often. */
+const REPAIRS = 2;
+const DOUBT_STEP = 'doubt';
+
+/**
+ * The supervisor that asks a language model what to do next. The turn is a step with its own durable outcome; only the workers that the
+ * config lists can be chosen, whatever the model says.
+ */
+export function modelSupervisor(base: {
+  readonly typeId: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly config: StepsNodeType['config'];
+}): StepsNodeType {
+  return {
+    ...base,
+    kind: 'steps',
+    outputPorts: ['output', 'decision'],
+    asksModel: true,
+    dependsOn: () => ['prompt', 'input'],
+    defaultTimeoutMs: 300_000,
+    prepare: (config, tools): PreparedAgent => {
+      const schema = schemaOf(modelDecision(config));
+      checkSchema(tools, '/decideByModel/workers', schema);
+      return { ...NO_TOOL_PATTERNS, outputSchema: tools.schemas.schema(schema) };
+    },
+    next(input, steps) {
+      const history = readHistory(steps);
+      const move = nextMove(input, history, steps.find(({ id }) => id === DOUBT_STEP)?.result);
+      return { ...move, events: [...tellLast(input, history, new Map(), steps), ...(move.events ?? [])] };
+    },
+    answered: (input, answer) => ratified(input, answer),
+    perform: (input, context) => askModel(placeOf(input), input.step.history, context),
+  };
+}
+
+function nextMove(input: NodeInput, history: AgentHistory, answer: JsonObject | undefined): StepMove {
+  if (answer !== undefined) return afterDoubt(input, answer);
+  const turn = history.turns.at(-1);
+  if (turn === undefined) return { steps: [turnRequest(placeOf(input), history)] };
+  const { error } = turn.record;
+  if (error !== undefined) return { failure: new NodeFailure(error.code, error.message) };
+  const prepared = input.prepared as PreparedAgent;
+  const problem = turn.calls.length > 0 ? 'it calls tools' : outputProblem(turn, prepared);
+  if (problem === undefined) return afterTurn(input, outputOf(turn, prepared) as JsonObject);
+  if (turn.number <= REPAIRS) return { steps: [turnRequest(placeOf(input), history)] };
+  const message = `The model of ${turnStep(turn.number)} has given no decision: ${problem}.`;
+  return { failure: new NodeFailure('model_reply_invalid', message) };
+}
+
+function afterTurn(input: NodeInput, decision: JsonObject): StepMove {
+  const ask = doubt(input, agentIdOf(input, 'supervisor'), decision, decision['confidence']);
+  return ask === undefined ? decided(input, decision) : { ask, step: DOUBT_STEP };
+}
+
+function afterDoubt(input: NodeInput, answer: JsonObject): NodeResult | StepMove {
+  if (answer['decision'] !== undefined) return ratified(input, answer);
+  return { failure: new NodeFailure('decision_rejected', 'The decision was rejected.') };
+}
+
+/** Asked as an agent without tools is. */
+function placeOf({
+  nodeId,
+  config,
+  inputs,
+  prepared,
+  configurable,
+  agent,
+}: NodeInput | StepInput): AgentPlace {
+  const decision = modelDecision(config);
+  const { prompt, model } = decision;
+  const asked = {
+    instructions: instructionsOf(decision),
+    prompt,
+    outputSchema: schemaOf(decision),
+    ...(model !== undefined && { model }),
+  };
+  return { nodeId, config: asked, inputs, prepared, configurable, agent };
+}
+
+export function modelDecision({ decideByModel }: JsonObject): ModelDecision {
+  if (!isJsonObject(decideByModel)) throw new TypeError('The config has been held against its schema.');
+  return decideByModel as unknown as ModelDecision;
+}
+
+function instructionsOf({ instructions, workers }: ModelDecision): string {
+  const listed = workers.map(({ workflowId, description = '' }) => `- ${workflowId}: ${description}`);
+  return [
+    instructions,
+    'You decide what happens next. Answer with one JSON object and nothing else:',
+    '{"kind": "next-worker", "nextWorkerIds": [...]} to have workers run, one after the other;',
+    '{"kind": "ask-user", "prompt": "..."} to ask a person;',
+    '{"kind": "terminate", "reason": "..."} when the work is done.',
+    'Give "confidence", from 0 to 1, with next-worker and terminate.',
+    `The workers are:\n${listed.join('\n')}`,
+  ].join('\n');
+}
+
+const closed = { additionalProperties: false };
+const confidence = { type: 'number', minimum: 0, maximum: 1 };
+
+function schemaOf({ workers }: ModelDecision): JsonObject {
+  const ids = workers.map(({ workflowId }) => workflowId);
+  return {
+    anyOf: [
+      {
+        type: 'object',
+        required: ['kind', 'nextWorkerIds'],
+        properties: {
+          kind: { const: 'next-worker' },
+          nextWorkerIds: { type: 'array', minItems: 1, maxItems: 64, items: { enum: ids } },
+          confidence,
+        },
+        ...closed,
+      },
+      {
+        type: 'object',
+        required: ['kind', 'prompt'],
+        properties: {
+          kind: { const: 'ask-user' },
+          prompt: { type: 'string', minLength: 1, maxLength: 8192 },
+        },
+        ...closed,
+      },
+      {
+        type: 'object',
+        required: ['kind'],
+        properties: {
+          kind: { const: 'terminate' },
+          reason: { type: 'string', minLength: 1, maxLength: 8192 },
+          confidence,
+        },
+        ...closed,
+      },
+    ],
+  };
+}
