@@ -219,18 +219,11 @@ function ComparedGraph({
 
 function Verdict({ compared: { a, b, strict, rows } }: { readonly compared: Compared }) {
   const isEqual = strict.divergedAtSeq === null && strict.stateChanges.length === 0;
-  const first = strict.differences[0];
   const differing = rows.filter(({ op }) => op !== 'same');
   const isActive = !isTerminalStatus(a.run.status) || !isTerminalStatus(b.run.status);
   return (
     <section className={`verdict ${isEqual ? 'equal' : 'differs'}`} aria-label="Verdict">
-      <h2>
-        {isEqual
-          ? 'No difference'
-          : first === undefined
-            ? 'The logs are equal, the states differ'
-            : `They part at event ${first.seq}: ${first.aEvent?.type ?? 'nothing'}${nodeText(first.aEvent)} against ${first.bEvent?.type ?? 'nothing'}${nodeText(first.bEvent)}`}
-      </h2>
+      <h2>{verdictText(strict, isEqual)}</h2>
       <p className="small">
         {strict.differences.length.toLocaleString('en')} events differ by sequence,{' '}
         {differing.length.toLocaleString('en')} when paired by node; {strict.stateChanges.length} fields of
@@ -240,6 +233,17 @@ function Verdict({ compared: { a, b, strict, rows } }: { readonly compared: Comp
       </p>
     </section>
   );
+}
+
+function verdictText({ differences: [first] }: StrictDiff, isEqual: boolean): string {
+  if (isEqual) return 'No difference';
+  if (first === undefined) return 'The logs are equal, the states differ';
+  const [a, b] = [eventText(first.aEvent), eventText(first.bEvent)];
+  return `They part at event ${first.seq}: ${a === b ? a : `${a} in a, ${b} in b`}`;
+}
+
+function eventText(event: RunEventDocument | undefined): string {
+  return event === undefined ? 'nothing' : `${event.type}${nodeText(event)}`;
 }
 
 function nodeText(event: RunEventDocument | undefined): string {

@@ -119,11 +119,9 @@ function RunChooser({ name, client, chosen, onRun }: RunChooserProps) {
         ))}
       </select>
       <input
-        key={chosen ?? ''}
         className="input mono"
         aria-label={`Id of the run for side ${name}`}
         placeholder="or its id"
-        defaultValue={isListed ? '' : chosen}
         onKeyDown={(event) =>
           event.key === 'Enter' &&
           event.currentTarget.value.trim() !== '' &&

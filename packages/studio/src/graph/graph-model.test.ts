@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeView } from '../run/run-fold.ts';
-import { graphOf, MAX_DRAWN, summariesOf } from './graph-model.ts';
+import { graphOf, layersOf, MAX_DRAWN, summariesOf } from './graph-model.ts';
 
 const node = (id: string) => ({
   id,
@@ -56,6 +56,17 @@ describe('the graph of a workflow', () => {
 
     expect(graph.nodes).toHaveLength(MAX_DRAWN);
     expect(graph.folded).toBe(10_000 - MAX_DRAWN);
+  });
+});
+
+describe('the layers of a graph', () => {
+  const graph = (...edges: [string, string][]) =>
+    graphOf({ nodes: ['a', 'b', 'c', 'd'].map(node), edges: edges.map(([from, to]) => edge(from, to)) });
+
+  it('are as many as its longest way has nodes, cycles aside', () => {
+    expect(layersOf(graph())).toBe(1);
+    expect(layersOf(graph(['a', 'b'], ['b', 'c'], ['a', 'c'], ['c', 'd']))).toBe(4);
+    expect(layersOf(graph(['a', 'b'], ['c', 'd'], ['d', 'c']))).toBe(2);
   });
 });
 

@@ -113,15 +113,16 @@ function stateOf(node: GraphNode, states: ReadonlyMap<string, NodeSummary>): Nod
 
 function edgesOf({ edges }: GraphModel, states: ReadonlyMap<string, NodeSummary> | undefined): Edge[] {
   return edges.map(({ id, source, target, label }, index) => {
-    const target_ = states?.get(target)?.status;
+    const reached = states?.get(target)?.status;
     const isTaken =
-      target_ !== undefined && target_ !== 'pending' && target_ !== 'skipped' && states?.has(source) === true;
+      reached !== undefined && reached !== 'pending' && reached !== 'skipped' && states?.has(source) === true;
     return {
       id: `${index}:${id}`,
       source,
       target,
+      type: 'smoothstep',
       className: isTaken ? 'taken' : 'open',
-      animated: target_ === 'running' && isTaken,
+      animated: reached === 'running' && isTaken,
       markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
       ...(label !== undefined && { label }),
     };

@@ -1,6 +1,6 @@
 import Elk, { type ElkNode } from 'elkjs/lib/elk-api.js';
 import workerAddress from 'elkjs/lib/elk-worker.min.js?url';
-import { type GraphModel, NODE_HEIGHT, NODE_WIDTH } from './graph-model.ts';
+import { type GraphModel, layersOf, NODE_HEIGHT, NODE_WIDTH } from './graph-model.ts';
 
 export type Positions = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 
@@ -24,18 +24,23 @@ export async function layOut({ nodes, edges }: GraphModel): Promise<Positions | 
   }
 }
 
+/** A chain of more layers continues in the next row, so that its boxes can be read. */
+const LAYERS_IN_A_ROW = 6;
+
 function inputOf({ nodes, edges }: Pick<GraphModel, 'nodes' | 'edges'>): ElkNode {
+  const hasLabels = edges.some(({ label }) => label !== undefined);
   return {
     id: 'root',
     layoutOptions: {
       'elk.algorithm': 'layered',
       'elk.direction': 'RIGHT',
-      'elk.layered.spacing.nodeNodeBetweenLayers': '48',
+      'elk.layered.spacing.nodeNodeBetweenLayers': hasLabels ? '92' : '56',
       'elk.spacing.nodeNode': '28',
       'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
-      // A long chain continues in the next row, so that its boxes can be read.
-      'elk.layered.wrapping.strategy': 'MULTI_EDGE',
-      'elk.aspectRatio': '2.2',
+      ...(layersOf({ nodes, edges }) > LAYERS_IN_A_ROW && {
+        'elk.layered.wrapping.strategy': 'MULTI_EDGE',
+        'elk.aspectRatio': '2.2',
+      }),
     },
     children: nodes.map(({ id }) => ({ id, width: NODE_WIDTH, height: NODE_HEIGHT })),
     edges: edges.map(({ id, source, target }, index) => ({

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import { isJsonObject, type JsonObject } from '@weft/protocol/plain';
-import type { ForkRequest, RunDocument, WorkflowDefinition } from '@weft/sdk';
+import type { ForkRequest, RunDocument, RunEventDocument, WorkflowDefinition } from '@weft/sdk';
 import { useLoaded, useSigned } from '../app/hooks.ts';
 import { FormFields } from '../form/form-fields.tsx';
 import {
@@ -12,21 +12,25 @@ import {
 } from '../form/form-model.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { problemText } from '../ui/states.tsx';
+import { type ForkPoint, forkPoints, likelyPoint } from './fork-points.ts';
 
 interface ForkDialogProps {
   readonly run: RunDocument;
   readonly definition: WorkflowDefinition | undefined;
-  readonly fromSeq: number;
+  readonly events: readonly RunEventDocument[];
+  /** The event that was chosen; left out, the most likely one. */
+  readonly fromSeq?: number;
   readonly onClose: () => void;
 }
 
 /** A run that begins as this one did and decides for itself from an event on, with other inputs or another version. */
-export function ForkDialog({ run, definition, fromSeq, onClose }: ForkDialogProps) {
+export function ForkDialog({ run, definition, events, fromSeq, onClose }: ForkDialogProps) {
   const { client } = useSigned();
   const inputs = useMemo(() => inputsOf(run), [run]);
   const fields = useMemo(() => fieldsOfVariables(definition?.variables ?? [], inputs), [definition, inputs]);
   const [values, setValues] = useState<FormValues>(() => initialValues(fields));
-  const [from, setFrom] = useState(String(fromSeq));
+  const points = useMemo(() => pointsWith(events, fromSeq), [events, fromSeq]);
+  const [from, setFrom] = useState(() => fromSeq ?? likelyPoint(points, failedAt(events)));
   const [mode, setMode] = useState<'branch' | 'replay'>('branch');
   const [version, setVersion] = useState('');
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
@@ -38,11 +42,6 @@ export function ForkDialog({ run, definition, fromSeq, onClose }: ForkDialogProp
       if (workflow.id === run.workflowId) found.push(workflow.version);
     return found;
   }, [run.workflowId]);
-  const [failed] = useLoaded(
-    async () => (run.status === 'failed' ? await client.runs.failedVisit(run.runId) : undefined),
-    [run.runId],
-  );
-
   const start = (): void => {
     const read = readForm(fields, values);
     const found = mode === 'branch' ? read.problems : {};
@@ -55,7 +54,7 @@ export function ForkDialog({ run, definition, fromSeq, onClose }: ForkDialogProp
         ? { mode }
         : {
             mode,
-            fromSeq: Number(from),
+            fromSeq: from,
             ...(Object.keys(changed).length > 0 && { values: changed }),
             ...(version !== '' && { workflowVersion: version }),
           };
@@ -95,14 +94,19 @@ export function ForkDialog({ run, definition, fromSeq, onClose }: ForkDialogProp
           <>
             <div className="row wrap top">
               <div className="field">
-                <label htmlFor="fork-from">First event that is decided again</label>
-                <input
+                <label htmlFor="fork-from">Decide again from</label>
+                <select
                   id="fork-from"
                   className="input"
-                  inputMode="numeric"
                   value={from}
-                  onChange={(event) => setFrom(event.target.value.replace(/\D/g, ''))}
-                />
+                  onChange={(event) => setFrom(Number(event.target.value))}
+                >
+                  {points.map((point) => (
+                    <option key={point.fromSeq} value={point.fromSeq}>
+                      {`#${point.fromSeq} ${point.text}`}
+                    </option>
+                  ))}
+                </select>
               </div>
               <div className="field">
                 <label htmlFor="fork-version">Version of the workflow</label>
@@ -121,15 +125,6 @@ export function ForkDialog({ run, definition, fromSeq, onClose }: ForkDialogProp
                 </select>
               </div>
             </div>
-            {failed.value !== undefined && (
-              <button
-                type="button"
-                className="button tiny"
-                onClick={() => setFrom(String(failed.value?.startedSeq ?? 0))}
-              >
-                Retry from node {failed.value.node}, which failed with {failed.value.code}
-              </button>
-            )}
             <h3>Values</h3>
             {fields.length === 0 && <p className="muted small">This workflow declares no variables.</p>}
             <FormFields fields={fields} values={values} problems={problems} onChange={setValues} />
@@ -145,12 +140,27 @@ export function ForkDialog({ run, definition, fromSeq, onClose }: ForkDialogProp
         <button type="button" className="button" onClick={onClose}>
           Not now
         </button>
-        <button type="button" className="button primary" onClick={start} disabled={isBusy || from === ''}>
+        <button type="button" className="button primary" onClick={start} disabled={isBusy}>
           {isBusy ? 'Starting…' : 'Start, and compare both'}
         </button>
       </footer>
     </Dialog>
   );
+}
+
+/** The event that a person chose is always among them. */
+function pointsWith(events: readonly RunEventDocument[], chosen: number | undefined): ForkPoint[] {
+  const points = forkPoints(events);
+  if (chosen === undefined || points.some(({ fromSeq }) => fromSeq === chosen)) return points;
+  return [...points, { fromSeq: chosen, text: 'the chosen event' }].toSorted((x, y) => x.fromSeq - y.fromSeq);
+}
+
+/** Where the node began at which the run failed. */
+function failedAt(events: readonly RunEventDocument[]): number | undefined {
+  const end = events.at(-1);
+  const node =
+    end?.type === 'run.failed' && isJsonObject(end.payload) ? end.payload['failedNodeId'] : undefined;
+  return events.findLast(({ type, nodeId }) => type === 'node.started' && nodeId === node)?.sequence;
 }
 
 /** Inputs as the host shows them: what is sensitive is masked, and left as it was unless it is typed again. */

@@ -9,6 +9,8 @@ import type { RunEventDocument } from '@weft/sdk';
 export interface RunView {
   /** Of the last event folded; -1 before the first. */
   sequence: number;
+  /** When that event happened. */
+  at?: number;
   status: string;
   startedAt?: number;
   endedAt?: number;
@@ -85,6 +87,7 @@ const RUN_ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelle
 export function foldEvent(view: RunView, event: RunEventDocument): void {
   const payload = isJsonObject(event.payload) ? event.payload : {};
   view.sequence = event.sequence;
+  view.at = Date.parse(event.timestamp);
   const runStatus = RUN_STATUS[event.type];
   if (runStatus !== undefined) foldRun(view, event, runStatus, payload);
   const nodeStatus = NODE_STATUS[event.type];

@@ -63,7 +63,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
         : await client.workflows.get(workflowId, version),
     [workflowId, version],
   );
-  const [forkAt, setForkAt] = useState<number>();
+  const [fork, setFork] = useState<{ readonly fromSeq?: number }>();
   const tab = tabOf(query['tab']);
 
   if (run.value === undefined) {
@@ -72,7 +72,9 @@ export function RunPage({ runId }: { readonly runId: string }) {
   }
   const isNow = at === undefined;
   const questions = isNow && may(session, 'approvals:respond') ? openInterruptsOf(run.value) : [];
-  const onFork = may(session, 'runs:create') ? setForkAt : undefined;
+  const onFork = may(session, 'runs:create')
+    ? (fromSeq?: number) => setFork(fromSeq === undefined ? {} : { fromSeq })
+    : undefined;
   return (
     <div className="page run-page">
       <RunHead run={run.value} view={view} connection={connection} isNow={isNow}>
@@ -80,7 +82,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
           run={run.value}
           status={newest.status}
           onChanged={reload}
-          {...(onFork !== undefined && { onFork: () => onFork(Math.max(0, view.sequence)) })}
+          {...(onFork !== undefined && { onFork: () => onFork(isNow ? undefined : view.sequence) })}
         />
       </RunHead>
       {connection.state === 'failed' && <Problem error={connection.error} />}
@@ -119,12 +121,13 @@ export function RunPage({ runId }: { readonly runId: string }) {
         onMove={setAt}
         onFork={onFork}
       />
-      {forkAt !== undefined && (
+      {fork !== undefined && (
         <ForkDialog
           run={run.value}
           definition={definition.value}
-          fromSeq={forkAt}
-          onClose={() => setForkAt(undefined)}
+          events={history.events}
+          {...fork}
+          onClose={() => setFork(undefined)}
         />
       )}
     </div>
@@ -174,7 +177,7 @@ function RunPanel({
           events={events}
           length={length}
           sequence={view.sequence}
-          endedAt={at === undefined ? view.endedAt : Date.parse(events[place]?.timestamp ?? '')}
+          endedAt={at === undefined ? view.endedAt : view.at}
           onNode={showEvents}
         />
       )}
@@ -263,7 +266,9 @@ function RunHead({ run, view, connection, isNow, children }: RunHeadProps) {
         </Fact>
         {view.startedAt !== undefined && <Fact name="Started">{timeText(view.startedAt)}</Fact>}
         {view.startedAt !== undefined && (
-          <Fact name="Duration">{durationText((view.endedAt ?? now) - view.startedAt)}</Fact>
+          <Fact name="Duration">
+            {durationText((view.endedAt ?? (isNow ? now : (view.at ?? now))) - view.startedAt)}
+          </Fact>
         )}
         {view.tokens > 0 && <Fact name="Tokens">{view.tokens.toLocaleString('en')}</Fact>}
         {view.usd !== undefined && <Fact name="Cost">${view.usd.toFixed(4)}</Fact>}

@@ -51,24 +51,27 @@ function Branch({ value, depth, label }: BranchProps) {
         <span className="null">{Array.isArray(value) ? '[]' : '{}'}</span>
       </div>
     );
+  const members = (
+    <>
+      {entries.slice(0, shown).map(([name, member]) => (
+        <JsonView key={name} name={name} value={member ?? null} depth={depth + 1} />
+      ))}
+      {entries.length > shown && (
+        <button type="button" className="button tiny plain" onClick={() => setShown(shown + PAGE)}>
+          {entries.length - shown} more
+        </button>
+      )}
+    </>
+  );
+  // The outermost braces say nothing.
+  if (depth === 0) return members;
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         {label}
         <span className="null">{brackets}</span>
       </summary>
-      {isOpen && (
-        <div className="members">
-          {entries.slice(0, shown).map(([name, member]) => (
-            <JsonView key={name} name={name} value={member ?? null} depth={depth + 1} />
-          ))}
-          {entries.length > shown && (
-            <button type="button" className="button tiny plain" onClick={() => setShown(shown + PAGE)}>
-              {entries.length - shown} more
-            </button>
-          )}
-        </div>
-      )}
+      {isOpen && <div className="members">{members}</div>}
     </details>
   );
 }
