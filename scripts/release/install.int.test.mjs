@@ -99,6 +99,23 @@ describe('the tarball of', () => {
   );
 });
 
+describe('weft new of the installed command line', () => {
+  it('makes a project of the same versions, whose test passes', LONG, async () => {
+    const made = node('node_modules/@weft/cli/bin/weft.mjs', 'new', 'demo', '--no-install');
+    const demo = join(project, 'demo');
+    const { dependencies } = JSON.parse(readFileSync(join(demo, 'package.json'), 'utf8'));
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+    await installed(demo);
+    const tested = spawnSync('npm', ['test'], { cwd: demo, encoding: 'utf8' });
+
+    expect(made.status, made.stderr).toBe(0);
+    expect(dependencies).toMatchObject({ '@weft/cli': version, '@weft/sdk': version });
+    expect(tested.stdout, tested.stderr).toContain('# pass 2');
+    expect(tested.status).toBe(0);
+  });
+});
+
 describe('the SDK alone', () => {
   it('is one package', LONG, async () => {
     const alone = join(folder, 'alone');

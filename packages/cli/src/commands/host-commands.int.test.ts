@@ -90,6 +90,33 @@ describe('node types', () => {
   });
 });
 
+describe('workers', () => {
+  it('are listed with what they serve and what they have in hand, for people and for programs', async () => {
+    const client = createClient({ baseUrl: server.url, apiKey: key });
+    const before = await weft('workers', 'ls');
+    const body = {
+      ...{ name: 'till-1', capacity: 8 },
+      types: [{ typeId: 'acme.list', version: '2.0.0', inputs: { type: 'object' } }],
+    };
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const address = `${server.url}/v1/host/weft/workers`;
+    const registered = await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) });
+    const { workerId } = (await registered.json()) as { workerId: string };
+
+    const listed = await weft('workers', 'ls');
+    const told = await weft('workers', 'ls', '--json');
+    await fetch(`${address}/${workerId}`, { method: 'DELETE', headers });
+
+    expect(before).toMatchObject({ code: 0, out: '' });
+    expect(before.err).toContain('No worker is connected. Start one with: weft worker DIR');
+    expect(listed.out).toMatch(
+      /^WORKER +STATE +TASKS +SINCE +NODE +TYPES\ntill-1 +disconnected +0\/8 .*acme\.list 2\.0\.0\n/,
+    );
+    expect(lines(told.out)).toMatchObject([{ workerId, name: 'till-1', capacity: 8, running: 0 }]);
+    expect(await client.workers.list()).toEqual([]);
+  });
+});
+
 describe('workflows', () => {
   it('are checked without a host, with the line of every problem', async () => {
     const text = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');

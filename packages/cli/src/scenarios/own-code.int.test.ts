@@ -1,10 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { nodeFile, type Project, type ProjectOptions, startProject } from '../testing/own-code.ts';
 
 let project: Project;
 
-afterEach(() => project.stop());
+afterEach(async () => {
+  await project.stop();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
 
 /** A host that serves the files below nodes/ itself. */
 async function beside(
@@ -19,6 +24,16 @@ async function beside(
 async function apart(nodes: Readonly<Record<string, string>>): Promise<void> {
   const files = Object.fromEntries(Object.entries(nodes).map(([name, text]) => [`nodes/${name}`, text]));
   project = await startProject({ files });
+}
+
+const folders: string[] = [];
+
+/** A folder of workflows with one file. */
+function folderWith(name: string, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'weft-workflows-'));
+  folders.push(folder);
+  writeFileSync(join(folder, name), text);
+  return folder;
 }
 
 const ECHO = nodeFile('test.echo', '    return { value: inputs.value };');
@@ -184,6 +199,53 @@ describe('in development', () => {
     expect(project.host.output()).toContain('nodes/echo.ts:1:18');
     expect(slowEnd.status).toBe('completed');
     expect(await begun(1)).toHaveLength(1);
+  });
+});
+
+describe('in development, a version whose schemas have changed', () => {
+  it('is served as VERSION+HEX, and workflows of files follow it', async () => {
+    const file = JSON.stringify({
+      ...{ id: 'echoing', version: '1.0.0' },
+      nodes: [{ id: 'node', typeId: 'test.echo' }],
+      edges: [],
+    });
+    const wider = nodeFile('test.echo', "    return { value: 'wider' };").replace(
+      'outputs: {',
+      'outputs: { more: Type.Optional(Type.String()),',
+    );
+    const workflows = folderWith('echoing.json', file);
+    await beside({ 'echo.ts': ECHO }, { flags: ['--dev', '--workflows', workflows] });
+    await project.until(async () => (await project.client.workflows.list()).items.length > 0);
+    const served = async () =>
+      (await project.client.nodeTypes.list({ typeId: 'test.echo' })).map(({ version }) => version);
+    expect(await served()).toEqual(['1.0.0']);
+
+    await project.write('nodes/echo.ts', wider);
+    await project.until(async () => (await served()).length === 2);
+
+    expect((await served()).at(-1)).toMatch(/^1\.0\.0\+[0-9a-f]+$/);
+    await project.until(() => project.host.output().includes('"id":"echoing","version":"1.0.0+'));
+    const { runId } = await project.client.runs.create({ workflowId: 'echoing' });
+    expect(await project.ended(runId)).toMatchObject({ status: 'completed', outputs: { value: 'wider' } });
+  });
+});
+
+describe('a workflow in a file', () => {
+  it('waits for its node type, and is registered when a worker serves it', async () => {
+    const nodes = [
+      { id: 'node', typeId: 'test.echo', inputs: { value: { type: 'static', value: 'waited' } } },
+    ];
+    const file = JSON.stringify({ id: 'waiting', version: '1.0.0', nodes, edges: [] });
+    const workflows = folderWith('waiting.json', file);
+    project = await startProject({ files: { 'nodes/echo.ts': ECHO }, flags: ['--workflows', workflows] });
+    expect(project.host.output()).toContain('test.echo');
+    expect((await project.client.workflows.list()).items).toEqual([]);
+
+    project.worker();
+    await project.until(() => project.host.output().includes('its node types are known'));
+    const { runId } = await project.client.runs.create({ workflowId: 'waiting' });
+
+    expect(await project.ended(runId)).toMatchObject({ status: 'completed', outputs: { value: 'waited' } });
   });
 });
 
