@@ -109,6 +109,7 @@ export const TRIGGERS_REQUIREMENTS = {
     level: 'MAY',
     text: 'A change of the state of a subscription is announced as trigger.subscription.state.changed.',
     gate: 'triggerBridge',
-    notTested: 'events stand in logs of runs, and no document says in which one that of a subscription stands',
+    notTested:
+      'events stand in logs of runs, and no document says in which one that of a subscription stands',
   },
 } as const satisfies RequirementTable;
