@@ -7,6 +7,7 @@ import { kill } from './scenarios/kill.ts';
 import { overload } from './scenarios/overload.ts';
 import { peers } from './scenarios/peers.ts';
 import { postgresScale } from './scenarios/postgres-scale.ts';
+import { schedules } from './scenarios/schedules.ts';
 import { slowSubscriber } from './scenarios/slow-subscriber.ts';
 import { soak } from './scenarios/soak.ts';
 import { sse } from './scenarios/sse.ts';
@@ -24,6 +25,7 @@ export const SCENARIOS: readonly Scenario[] = [
   slowSubscriber,
   history,
   storedRuns,
+  schedules,
   postgresScale,
   overload,
   cliffs,

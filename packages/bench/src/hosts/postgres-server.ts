@@ -15,6 +15,8 @@ export interface PostgresServer {
   schemaBytes(schema: string): Promise<number>;
   /** CPU time of all its processes so far; undefined where the system does not report it. */
   cpuMs(): number | undefined;
+  /** Committed so far, this question included. */
+  transactions(): Promise<number>;
   remove(): Promise<void>;
 }
 
@@ -68,6 +70,11 @@ async function startIn(folder: string): Promise<PostgresServer> {
       return Number(row?.bytes ?? 0);
     },
     cpuMs: () => treeCpuMs(child.pid),
+    async transactions() {
+      const [row] = await admin<{ count: string }[]>`
+        SELECT xact_commit AS count FROM pg_stat_database WHERE datname = current_database()`;
+      return Number(row?.count ?? 0);
+    },
     async remove() {
       await admin.end({ timeout: 1 });
       process.off('exit', endWithUs);

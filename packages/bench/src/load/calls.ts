@@ -5,7 +5,7 @@ import type { Target } from './http-connection.ts';
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
 export interface Call {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;

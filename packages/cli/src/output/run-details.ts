@@ -25,6 +25,7 @@ export function renderRunDetails(style: Style, run: RunDocument): string {
       ['took', betweenText(run.startedAt, run.completedAt)],
       ['fork of', forkedFrom(run['weft'])],
       ['child of', text(run['parentRunId'])],
+      ['started by', startedBy(run['weft'])],
       ['imported', importedFrom(run['weft'])],
       ['quarantined', quarantinedSince(style, run['weft'])],
       ['tags', run.tags === undefined || run.tags.length === 0 ? undefined : run.tags.join(', ')],
@@ -52,6 +53,14 @@ function forkedFrom(extras: unknown): string | undefined {
   const fork = isJsonObject(extras) ? extras['fork'] : undefined;
   if (!isJsonObject(fork)) return undefined;
   return `${String(fork['sourceRunId'])} from #${String(fork['fromSeq'])} (${String(fork['mode'])})`;
+}
+
+/** A schedule with the time that was due, or a trigger with the delivery. */
+function startedBy(extras: unknown): string | undefined {
+  const source = isJsonObject(extras) ? extras['source'] : undefined;
+  if (!isJsonObject(source)) return undefined;
+  const { kind, id, dueAt, deliveryId } = source;
+  return visibleText(`${String(kind)}:${String(id)} (${text(dueAt) ?? text(deliveryId) ?? ''})`);
 }
 
 function childTable(style: Style, children: unknown): string {

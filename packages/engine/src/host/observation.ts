@@ -21,7 +21,7 @@ export interface Observation extends Pick<TelemetrySource, 'observe'> {
   /** Something was delivered to a trigger. */
   ingested(outcome: IngestOutcome): void;
   /** A due time of a schedule was dealt with. */
-  fired(outcome: FiringOutcome, lateMs: number): void;
+  fired(outcome: FiringOutcome, lateMs: number | undefined): void;
   /** Milliseconds since the store last renewed the claims of this process; undefined before the first time. */
   claimAgeMs(): number | undefined;
 }

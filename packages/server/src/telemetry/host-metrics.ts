@@ -81,7 +81,7 @@ export function createHostMetrics(registry: Registry, host: Pick<Host, 'stats' |
     delivering: (ageMs) => outboxAge.observe(ageMs / 1_000),
     fired(outcome, lateMs) {
       firings.add(1, outcome);
-      if (outcome === 'started') lateness.observe(Math.max(lateMs, 0) / 1_000);
+      if (outcome === 'started' && lateMs !== undefined) lateness.observe(Math.max(lateMs, 0) / 1_000);
     },
     ingested: (outcome) => deliveries.add(1, outcome),
     async refresh() {

@@ -1,11 +1,11 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '@weft/storage/postgres-test-server';
 import { freePort } from '../../hosts/server-process.ts';
 import { writeCrashPreload } from './crashing-workflow.ts';
 import type { UnexpectedExit } from '../checking/history.ts';
 import { type NodeProcess, startNode } from './node-process.ts';
+import { sqlitePages } from './sqlite-pages.ts';
 import { openPostgresProxy, type PostgresProxy, type ProxyCounts } from './postgres-proxy.ts';
 
 /** The hosts under test, each behind a proxy of its own where they share a database. */
@@ -23,7 +23,7 @@ export interface Cluster {
   readonly database: TestServer | undefined;
   /** What the proxies have done, together. */
   counts(): ProxyCounts;
-  /** Pages of the SQLite file, roughly. */
+  /** Pages of the SQLite file. */
   pages(): number;
   stop(): Promise<void>;
 }
@@ -43,7 +43,6 @@ export interface ClusterOptions {
 }
 
 const PLACES = 3;
-const PAGE_BYTES = 4_096;
 /** How long another process may not know of a webhook yet. */
 export const WEBHOOK_REFRESH_MS = 500;
 /** Six hours of attempts in a few seconds. */
@@ -113,7 +112,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     },
     proxy: (place) => proxies[place],
     counts: () => sumOf(proxies.map((proxy) => proxy.counts())),
-    pages: () => Math.ceil((statSync(join(folder, 'data', 'weft.db')).size || 0) / PAGE_BYTES),
+    pages: () => sqlitePages(join(folder, 'data', 'weft.db')),
     async stop() {
       await Promise.all(
         nodes.map((node) => {

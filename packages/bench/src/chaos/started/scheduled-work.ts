@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 700;
 const OPERATE_EVERY_MS = [500, 2_500] as const;
 const REPEATS = 3;
 /** Longer than the lease that a killed process left behind, and what it kept waiting. */
-const END_WITHIN_MS = 60_000;
+const END_WITHIN_MS = 180_000;
 /** The one that is backfilled: every due time of it has a run already. */
 const BACKFILLED = 'allow';
 
@@ -27,7 +27,7 @@ const usual = { catchUpMs: HOUR_MS, jitterMs: 0 };
 const KINDS: readonly Kind[] = [
   { ...usual, name: 'skip', overlap: 'skip', everyMs: 1_000, holdMs: 1_500 },
   { ...usual, name: 'queue-one', overlap: 'queue-one', everyMs: 1_000, holdMs: 1_300 },
-  { ...usual, name: 'queue-all', overlap: 'queue-all', everyMs: 3_000, holdMs: 900 },
+  { ...usual, name: 'queue-all', overlap: 'queue-all', everyMs: 3_000, holdMs: 200 },
   { ...usual, name: 'cancel-other', overlap: 'cancel-other', everyMs: 2_000, holdMs: 2_500 },
   { ...usual, name: BACKFILLED, overlap: 'allow', everyMs: 1_000, holdMs: 700 },
   { ...usual, name: 'jitter', overlap: 'skip', everyMs: 2_000, holdMs: 100, jitterMs: 1_500 },

@@ -74,6 +74,7 @@ describe('weft schedules', () => {
     const started = await weft(cwd, ['schedules', 'trigger', 'tick']);
     const run = await weft(cwd, ['runs', 'show', started.out.trim(), '--json']);
     expect(JSON.parse(run.out)).toMatchObject({ weft: { source: { kind: 'schedule', id: 'tick' } } });
+    expect((await weft(cwd, ['runs', 'show', started.out.trim()])).out).toMatch(/started by +schedule:tick/);
     expect((await weft(cwd, ['schedules', 'rm', 'tick'])).code).toBe(0);
     expect((await weft(cwd, ['schedules', 'show', 'tick'])).code).toBe(3);
   }, 60_000);

@@ -119,7 +119,7 @@ describe('any pattern', () => {
     ['* * * *', 'five fields'],
     ['* * * * * *', 'five fields'],
     ['@daily', 'five fields'],
-    ['? * * * *', 'five fields'],
+    ['? * * * *', 'letters, digits'],
     ['61 * * * *', 'not a pattern'],
     ['0 25 * * *', 'not a pattern'],
     ['0 0 * * xyz', 'not a pattern'],

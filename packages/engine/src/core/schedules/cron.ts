@@ -27,7 +27,10 @@ const MOST_STEPS = 1_000;
 export function parseCron(text: string): CronPattern {
   const fields = text.trim().split(/\s+/);
   const spelled = fields.join(' ');
-  if (text.length > LONGEST || fields.length !== FIELDS || !READABLE.test(spelled)) {
+  if (text.length <= LONGEST && fields.length === FIELDS && !READABLE.test(spelled)) {
+    throw invalid('a field has letters, digits, and the signs * , - / # +');
+  }
+  if (text.length > LONGEST || fields.length !== FIELDS) {
     throw invalid('it needs five fields: minute, hour, day of month, month, day of week');
   }
   const nextWall = readPattern(spelled);

@@ -16,7 +16,13 @@ export type Decision =
   /** The record has changed and nothing else is to be done; there may be more to decide. */
   | { readonly kind: 'record'; readonly schedule: Schedule; readonly cancel: readonly string[] }
   /** A run is to be started; `schedule` is what it becomes apart from that. */
-  | { readonly kind: 'start'; readonly schedule: Schedule; readonly dueAt: number };
+  | {
+      readonly kind: 'start';
+      readonly schedule: Schedule;
+      readonly dueAt: number;
+      /** Asked for by a person, so that it is not late. */
+      readonly isBackfill?: true;
+    };
 
 /** How a run ended; undefined while it has not. */
 export type EndOf = (runId: string) => 'failed' | 'ended' | undefined;
@@ -56,7 +62,7 @@ function fromBackfill(schedule: Schedule, times: DueTimes): Decision | undefined
   const following = times.after(backfill.next);
   const isMore = following !== undefined && following <= backfill.until;
   const left: Schedule = isMore ? { ...rest, backfill: { ...backfill, next: following } } : rest;
-  return { kind: 'start', schedule: left, dueAt: backfill.next };
+  return { kind: 'start', schedule: left, dueAt: backfill.next, isBackfill: true };
 }
 
 function fromDue(schedule: Schedule, times: DueTimes, now: number): Decision {

@@ -30,8 +30,8 @@ export interface Observer {
   decided(lagMs: number): void;
   /** Deliveries were taken from the outbox; the one that had been due longest, for so long. */
   delivering(ageMs: number): void;
-  /** A due time of a schedule was dealt with, so long after it. */
-  fired(outcome: FiringOutcome, lateMs: number): void;
+  /** A due time of a schedule was dealt with, so long after it; undefined where a backfill asked for it. */
+  fired(outcome: FiringOutcome, lateMs: number | undefined): void;
   /** Something was delivered to a trigger. */
   ingested(outcome: IngestOutcome): void;
 }

@@ -44,7 +44,7 @@ export interface CreateSchedulesDependencies {
   readonly log: Log;
   readonly zones: Zones;
   readonly redeliver: (row: DueDocument) => Promise<void>;
-  readonly onFired: (outcome: Firing['outcome'], lateMs: number) => void;
+  readonly onFired: (outcome: Firing['outcome'], lateMs: number | undefined) => void;
 }
 
 /** Everything that makes runs start by their time, put together. */

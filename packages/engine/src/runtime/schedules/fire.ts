@@ -35,7 +35,7 @@ export interface FireDependencies {
   /** Puts a cancel into the inbox of a run; the same one again changes nothing. */
   readonly cancel: (tenant: string, runId: string, commandId: string) => Promise<void>;
   /** Told of each due time that was dealt with. */
-  readonly onFired: (outcome: Firing['outcome'], lateMs: number) => void;
+  readonly onFired: (outcome: Firing['outcome'], lateMs: number | undefined) => void;
 }
 
 /** Due times that are dealt with before other schedules have their turn. */
@@ -69,7 +69,7 @@ export function createFire(dependencies: FireDependencies): Fire {
   async function start(
     tenant: string,
     { schedule, version }: ReadSchedule,
-    dueAt: number,
+    { dueAt, isBackfill }: { readonly dueAt: number; readonly isBackfill?: true },
     now: number,
   ): Promise<ReadSchedule | undefined> {
     let run: PreparedRun;
@@ -88,7 +88,7 @@ export function createFire(dependencies: FireDependencies): Fire {
     const own = scheduleWrite(tenant, started, { at: now, dueAt: now, replaces: version });
     const result = await run.commit({ documents: [own] });
     if (result.state === 'committed') {
-      dependencies.onFired('started', now - dueAt);
+      dependencies.onFired('started', isBackfill === true ? undefined : now - dueAt);
       return { schedule: started, version: run.batchId };
     }
     return await notStarted(tenant, { schedule, version }, dueAt, now, result);
@@ -143,7 +143,7 @@ export function createFire(dependencies: FireDependencies): Fire {
         return;
       }
       if (decision.kind === 'start') {
-        current = await start(tenant, { schedule: decision.schedule, version }, decision.dueAt, now);
+        current = await start(tenant, { schedule: decision.schedule, version }, decision, now);
         continue;
       }
       const latest = decision.schedule.firings.at(-1);

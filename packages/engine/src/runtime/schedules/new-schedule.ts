@@ -78,7 +78,7 @@ function checkFirst(
   const maxFutureHorizon = horizonOf(limits);
   throw new HostError(
     'schedule_horizon_exceeded',
-    `The schedule would first be due at ${new Date(first).toISOString()}, later than this host looks ahead (${maxFutureHorizon}).`,
+    `${field}: the schedule would first be due later than this host looks ahead (${maxFutureHorizon}). Give an earlier time.`,
     { field, maxFutureHorizon },
   );
 }

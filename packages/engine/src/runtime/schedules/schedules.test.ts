@@ -21,6 +21,15 @@ afterEach(async () => {
   for (const { host } of opened.splice(0)) await host.stop(0);
 });
 
+const SILENT = {
+  committed: () => undefined,
+  grouped: () => undefined,
+  decided: () => undefined,
+  delivering: () => undefined,
+  fired: () => undefined,
+  ingested: () => undefined,
+};
+
 function nightly(more: Partial<NewSchedule> = {}): NewSchedule {
   return {
     name: 'nightly',
@@ -202,6 +211,11 @@ describe('a schedule', () => {
     test.clock.advance(2 * MINUTE);
     await until(async () => (await runsOf(test)).length === 2);
 
+    const late: (number | undefined)[] = [];
+    test.host.operations.observe({
+      ...SILENT,
+      fired: (outcome, ms) => outcome === 'started' && late.push(ms),
+    });
     const now = await test.host.schedules.trigger(alice, 'nightly');
     expect(now).toMatchObject({ replayed: false });
     const filled = await test.host.schedules.backfill(alice, 'nightly', {
@@ -213,6 +227,8 @@ describe('a schedule', () => {
     await until(async () => (await runsOf(test)).length === 7);
     const skipped = async () => (await firings(test)).filter((outcome) => outcome === 'already_started');
     await until(async () => (await skipped()).length === 2);
+    // Nothing is late that was asked for afterwards.
+    expect(late).toEqual([undefined, undefined, undefined, undefined]);
   });
 
   it('is gone when it is removed, and its runs stay', async () => {
@@ -279,6 +295,9 @@ describe('a schedule', () => {
     await expect(
       test.host.schedules.create(alice, nightly({ start: Date.UTC(2050, 0, 1) })),
     ).rejects.toMatchObject({ code: 'schedule_horizon_exceeded', details: { maxFutureHorizon: 'P3650D' } });
+    await expect(
+      test.host.schedules.create(alice, nightly({ everyMs: Number.MAX_SAFE_INTEGER })),
+    ).rejects.toMatchObject({ code: 'schedule_horizon_exceeded', details: { field: 'everyMs' } });
     await test.host.schedules.create(alice, nightly());
     await expect(test.host.schedules.create(alice, nightly())).rejects.toMatchObject({
       code: 'schedule_exists',

@@ -76,6 +76,10 @@ export function createIngesting(dependencies: IngestDependencies): Ingesting {
     dependencies.rate.take(trigger.id);
     if (trigger.isPaused) throw pausedNow();
     const receivedAt = clock.now();
+    const idIn = (content: Json): { deliveryId?: string } => {
+      const deliveryId = trigger.dedupEnabled ? deliveryIdOf(trigger.scheme, delivery, content) : undefined;
+      return deliveryId === undefined ? {} : { deliveryId };
+    };
     const bytes = delivery.body.length;
     let content: Json;
     try {
@@ -83,15 +87,15 @@ export function createIngesting(dependencies: IngestDependencies): Ingesting {
     } catch (error) {
       if (!(error instanceof UnreadableDelivery)) throw error;
       const obstacle = { reason: 'body_unreadable', message: error.message, isPassing: false };
-      return await keep(found, { kept: { ...UNREADABLE, receivedAt }, attempt: 1, bytes }, obstacle);
+      const kept = { ...UNREADABLE, ...idIn(null), receivedAt };
+      return await keep(found, { kept, attempt: 1, bytes }, obstacle);
     }
     const answer = handshakeOf(trigger.scheme, delivery, content);
     if (answer !== undefined) return { outcome: 'answered', answer };
-    const deliveryId = trigger.dedupEnabled ? deliveryIdOf(trigger.scheme, delivery, content) : undefined;
-    const earlier = deliveryId !== undefined && (await seenBefore(found, deliveryId));
+    const named = idIn(content);
+    const earlier = named.deliveryId !== undefined && (await seenBefore(found, named.deliveryId));
     if (earlier) return earlier;
-    const headers = shownHeaders(delivery.headers);
-    const kept = { headers, content, receivedAt, ...(deliveryId !== undefined && { deliveryId }) };
+    const kept = { headers: shownHeaders(delivery.headers), content, receivedAt, ...named };
     return await deliver(found, { kept, attempt: 1, bytes });
   }
 
