@@ -1,7 +1,7 @@
 import type { Caller, Host, Models } from '@weft/engine';
 import type { Json } from '@weft/protocol/plain';
 import type { ModelsConfig } from '@weft/connectors/models';
-import { type CliError, unusable } from '../exit-code.ts';
+import { type CliError, unusable } from '../../exit-code.ts';
 
 /** The models of a config file. */
 export interface ServedModels {

@@ -1,8 +1,8 @@
 import type { McpServer, McpTools } from '@weft/connectors/mcp';
 import type { Caller, Host, Log } from '@weft/engine';
 import type { Json } from '@weft/protocol/plain';
-import { unusable } from '../exit-code.ts';
-import { VERSION } from '../version.ts';
+import { unusable } from '../../exit-code.ts';
+import { VERSION } from '../../version.ts';
 
 /** The MCP servers of a config file. */
 export interface ServedTools {
