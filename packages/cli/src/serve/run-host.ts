@@ -109,7 +109,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     conformance,
     auditRuns: settings.auditRuns,
     egressAllow: settings.allowEgress,
-    ...(served === undefined ? {} : { models: served.models }),
+    models: served.models,
     ownUrl: () => ownUrl,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
@@ -127,7 +127,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     // Before the engine continues the runs it finds, so that none of their events is missed.
     telemetry = await startTelemetry(host, settings, log);
     await startEngine(host, place, settings);
-    await served?.checkKeys(host, operator(settings.conformance));
+    await served.checkKeys(host, operator(settings.conformance));
     const keyFrom = await provideFirstKey({
       store,
       folder,
