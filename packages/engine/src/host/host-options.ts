@@ -36,7 +36,7 @@ export interface HostOptions {
   /** In addition to the built-in ones. */
   readonly nodes?: readonly NodeType[];
   /** The language models that nodes may ask; without them the host has none. */
-  readonly models?: Models;
+  readonly models?: Models | undefined;
   /** The tool servers that nodes may call; without them the host has none. */
   readonly tools?: Tools;
   /** Under which name the host is reached, for links in callbacks; without it they carry the token alone. */

@@ -19,11 +19,11 @@ export async function readConnectors(
   const toolServers = await readToolServers(blocks.mcpServers, place);
   return {
     options: {
-      ...(served !== undefined && { models: served.models }),
+      models: served.models,
       ...(toolServers !== undefined && { tools: toolServers.tools }),
     },
     async check(host, operator) {
-      await served?.checkKeys(host, operator);
+      await served.checkKeys(host, operator);
       await toolServers?.checkSecrets(host, operator);
     },
     async stop() {

@@ -5,14 +5,15 @@ import { type CliError, unusable } from '../../exit-code.ts';
 
 /** The models of a config file. */
 export interface ServedModels {
-  readonly models: Models;
+  /** Absent where the file names none. */
+  readonly models: Models | undefined;
   /** Throws CliError for the first key that is not there; the host must have started. */
   checkKeys(host: Pick<Host, 'secrets'>, operator: Caller): Promise<void>;
 }
 
 /** Loaded only where it is wanted: the libraries of the providers are large. */
-export async function readModels(block: Json | undefined): Promise<ServedModels | undefined> {
-  if (block === undefined) return undefined;
+export async function readModels(block: Json | undefined): Promise<ServedModels> {
+  if (block === undefined) return { models: undefined, checkKeys: () => Promise.resolve() };
   const { createModels, ModelsConfigError, readModelsConfig } = await import('@weft/connectors/models');
   try {
     const config = readModelsConfig(block);
