@@ -39,6 +39,7 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   importBundle: ['/*'],
   sendMcpMessage: [''], // read by the protocol's own schemas
   registerWorker: ['/types/0/summary', '/types/0/config/*', '/types/0/inputs/*', '/types/0/outputs/*'],
+  callTool: ['/arguments/*'],
   reportTasks: [
     '/results/0/outputs/*',
     '/results/0/error/message',

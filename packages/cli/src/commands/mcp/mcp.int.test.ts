@@ -97,7 +97,7 @@ describe('weft mcp', () => {
     expect(JSON.parse(refused.out)).toMatchObject({ result: { isError: true } });
     expect(JSON.parse(after.out)).toMatchObject({ name: 'files', state: 'ready' });
     expect(unknown.code).toBe(3);
-    const audit = await weft(cwd, ['audit', 'export']);
+    const audit = await weft(cwd, ['audit', 'export', '-o', '-']);
     expect(audit.out).toContain('files/read_text_file');
   });
 

@@ -18,8 +18,8 @@ export const toolServerRoutes: Routes = (serve, { host }) => {
   });
 
   serve('callTool', async (request, reply) => {
-    const call = parseCall(request.body);
-    const outcome = await host.toolServers.call(callerOf(request), pathParam(request, 'server'), call);
+    const server = pathParam(request, 'server');
+    const outcome = await host.toolServers.call(callerOf(request), server, parseCall(request.body));
     if (outcome === undefined) throw noServer();
     return sendJson(reply, 200, JSON.stringify(outcome));
   });
