@@ -130,6 +130,7 @@ export type {
   Refusal,
   ResolveCommand,
   RevokeKeyUnit,
+  RunCounts,
   RunFilter,
   RunHead,
   RunPage,

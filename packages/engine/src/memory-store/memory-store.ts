@@ -18,7 +18,7 @@ import {
 import { claimObstacle, firstSeq, isLive } from '../ports/store-rules.ts';
 import { documentAt, listDocuments, pruneDocuments } from './documents.ts';
 import { listExpired, pruneTombstones, tombstoneAt } from './retention.ts';
-import { decodeCursor, encodeCursor, listRuns, takePage } from './list-runs.ts';
+import { countRuns, decodeCursor, encodeCursor, listRuns, takePage } from './list-runs.ts';
 import { memoryTasks, pruneTasks } from './tasks.ts';
 import { isStorableUnit } from './storable-unit.ts';
 import { wasCommitted } from './was-committed.ts';
@@ -116,6 +116,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
       const { rows, ...cursor } = listRuns(data, tenant, filter, page);
       return { rows: rows.map((run) => runRow(data, run, clock())), ...cursor };
     },
+    countRuns: async (tenant, filter, bucketMs, most) => countRuns(data, tenant, filter, bucketMs, most),
 
     async heartbeat(holder, ttlMs, about) {
       data.holders.set(holder, { deadline: clock() + ttlMs, about });

@@ -10,6 +10,8 @@ export const FILTER_ARGS = {
   status: { type: 'string', valueHint: 'STATUS[,…]', description: 'Only runs in one of these states' },
   workflow: { type: 'string', valueHint: 'ID', description: 'Only runs of this workflow' },
   tag: { type: 'string', valueHint: 'TAG', description: 'Only runs with this tag' },
+  'error-code': { type: 'string', valueHint: 'CODE', description: 'Only runs that failed with this code' },
+  'id-prefix': { type: 'string', valueHint: 'TEXT', description: 'Only runs whose id begins with this' },
   since: {
     type: 'string',
     valueHint: 'TIME',
@@ -26,6 +28,8 @@ export interface FilterArgs {
   readonly status?: string | undefined;
   readonly workflow?: string | undefined;
   readonly tag?: string | undefined;
+  readonly 'error-code'?: string | undefined;
+  readonly 'id-prefix'?: string | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly quarantined?: boolean | undefined;
@@ -36,6 +40,8 @@ export function parseFilter(args: FilterArgs, now: number): RunFilter {
     ...(args.status === undefined ? {} : { status: parseStatuses(args.status) }),
     ...(args.workflow === undefined ? {} : { workflowId: args.workflow }),
     ...(args.tag === undefined ? {} : { tag: args.tag }),
+    ...(args['error-code'] === undefined ? {} : { errorCode: args['error-code'] }),
+    ...(args['id-prefix'] === undefined ? {} : { q: args['id-prefix'] }),
     ...(args.since === undefined ? {} : { since: parseMoment('since', args.since, now) }),
     ...(args.until === undefined ? {} : { until: parseMoment('until', args.until, now) }),
     ...(args.quarantined === true && { quarantined: true as const }),

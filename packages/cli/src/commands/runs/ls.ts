@@ -10,6 +10,7 @@ export const ls = leaf({
   examples: [
     'weft runs ls',
     'weft runs ls --status failed --since 2h',
+    'weft runs ls --error-code timeout',
     'weft runs ls --workflow order-fulfilment --limit 500 --json',
   ],
   args: {
