@@ -121,13 +121,16 @@ export function isOlder(a: Position, b: Position): boolean {
 function matches(run: MemoryRun, filter: RunFilter): boolean {
   const { record, head } = run;
   return (
+    wasCreatedWithin(record, filter) &&
     (filter.quarantined === undefined || isQuarantined(run)) &&
     (filter.status === undefined || filter.status.includes(head.status)) &&
     (filter.workflowId === undefined || record.workflowId === filter.workflowId) &&
     (filter.tag === undefined || record.tags.includes(filter.tag)) &&
     (filter.errorCode === undefined || head.errorCode === filter.errorCode) &&
-    (filter.idPrefix === undefined || record.runId.replaceAll('-', '').startsWith(filter.idPrefix)) &&
-    (filter.since === undefined || record.createdAt >= filter.since) &&
-    (filter.until === undefined || record.createdAt < filter.until)
+    (filter.idPrefix === undefined || record.runId.replaceAll('-', '').startsWith(filter.idPrefix))
   );
+}
+
+function wasCreatedWithin({ createdAt }: MemoryRun['record'], { since, until }: RunFilter): boolean {
+  return (since === undefined || createdAt >= since) && (until === undefined || createdAt < until);
 }

@@ -112,11 +112,11 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     readCheckpoint: async (runId) => data.runs.get(runId)?.checkpoint,
     readTombstone: async (runId, tenant) => tombstoneAt(data, runId, tenant, clock()),
     listExpired: async (tenant, before, page) => listExpired(data, tenant, before, page),
-    async listRuns(tenant, filter, page) {
-      const { rows, ...cursor } = listRuns(data, tenant, filter, page);
+    async listRuns(...asked) {
+      const { rows, ...cursor } = listRuns(data, ...asked);
       return { rows: rows.map((run) => runRow(data, run, clock())), ...cursor };
     },
-    countRuns: async (tenant, filter, bucketMs, most) => countRuns(data, tenant, filter, bucketMs, most),
+    countRuns: async (...asked) => countRuns(data, ...asked),
 
     async heartbeat(holder, ttlMs, about) {
       data.holders.set(holder, { deadline: clock() + ttlMs, about });
