@@ -155,6 +155,7 @@ export type {
   Refusal,
   ResolveCommand,
   RevokeKeyUnit,
+  RunCounts,
   RunFilter,
   RunHead,
   RunPage,

@@ -56,6 +56,7 @@ export {
   KeyListSchema,
   OpenSessionSchema,
   RegistrationSchema,
+  RUN_BUCKETS,
   RunListSchema,
   RunSummarySchema,
   RetentionSchema,

@@ -132,12 +132,32 @@ export interface RunFilter {
   readonly tag?: string;
   /** What started them: `schedule:NAME` or `trigger:ID`. */
   readonly source?: string;
+  /** What runs have failed with. */
+  readonly errorCode?: string;
+  /** How the id begins; then runs are listed by id, the greatest first. */
+  readonly q?: string;
   /** ISO time, inclusive. */
   readonly since?: string;
   /** ISO time, exclusive. */
   readonly until?: string;
   readonly limit?: number;
   readonly cursor?: string;
+}
+
+/** Which runs are counted, and by how much time. */
+export interface RunCountFilter extends Omit<RunFilter, 'limit' | 'cursor'> {
+  readonly bucket: '1m' | '5m' | '15m' | '1h' | '6h' | '1d';
+  readonly since: string;
+}
+
+export interface RunCounts {
+  readonly bucket: string;
+  readonly since: string;
+  readonly until: string;
+  /** There are too many to count all: those created before this are left out. */
+  readonly countedSince?: string;
+  /** Those with runs, the oldest first; by status, without those that would be 0. */
+  readonly buckets: readonly { readonly at: string; readonly counts: Readonly<Record<string, number>> }[];
 }
 
 export interface RunExplanation {

@@ -39,6 +39,8 @@ export {
   type RunDocument,
   type RunEventDocument,
   type RunExplanation,
+  type RunCountFilter,
+  type RunCounts,
   type RunFilter,
   type RunSummary,
   type StreamMode,

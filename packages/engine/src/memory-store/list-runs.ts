@@ -1,5 +1,5 @@
 import { HostError } from '@weft/protocol';
-import type { Listed, RunFilter, RunPage } from '../ports/store.ts';
+import type { Listed, RunCounts, RunFilter, RunPage } from '../ports/store.ts';
 import { listedTags, sourceTag } from '../ports/store-rules.ts';
 import { isQuarantined, type MemoryData, type MemoryRun } from './data.ts';
 
@@ -12,6 +12,7 @@ export function listRuns(
   filter: RunFilter,
   page: RunPage,
 ): Listed<MemoryRun> {
+  if (filter.idPrefix !== undefined) return listById(data, tenant, filter, page);
   const after = page.cursor === undefined ? undefined : decodeCursor(page.cursor);
   const matching = [...data.runs.values()]
     .filter(
@@ -21,6 +22,40 @@ export function listRuns(
     .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
   const limit = Math.min(page.limit, countWithin(matching, page.maxBytes ?? Number.POSITIVE_INFINITY));
   return takePage(matching, limit, (run) => encodeCursor(positionOf(run)));
+}
+
+/** Ids begin with their time of creation, so the greatest first is nearly the newest first. */
+function listById(data: MemoryData, tenant: string, filter: RunFilter, page: RunPage): Listed<MemoryRun> {
+  const after = page.cursor === undefined ? undefined : decodeIdCursor(page.cursor);
+  const matching = [...data.runs.values()]
+    .filter(
+      (run) => run.record.tenant === tenant && matches(run, filter) && (!after || run.record.runId < after),
+    )
+    .sort((a, b) => (a.record.runId < b.record.runId ? 1 : -1));
+  const limit = Math.min(page.limit, countWithin(matching, page.maxBytes ?? Number.POSITIVE_INFINITY));
+  return takePage(matching, limit, (run) => encodeCursor([run.record.runId]));
+}
+
+export function countRuns(
+  data: MemoryData,
+  tenant: string,
+  filter: RunFilter,
+  bucketMs: number,
+  most: number,
+): RunCounts {
+  const { status: _status, quarantined: _quarantined, ...indexed } = filter;
+  const looked = [...data.runs.values()]
+    .filter((run) => run.record.tenant === tenant && matches(run, indexed))
+    .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
+  const counts = new Map<string, RunCounts['counts'][number]>();
+  for (const { record, head } of looked.slice(0, most).filter((run) => matches(run, filter))) {
+    const at = Math.floor(record.createdAt / bucketMs) * bucketMs;
+    const key = `${at} ${head.status}`;
+    counts.set(key, { at, status: head.status, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  const last = looked[most - 1];
+  const isCut = looked.length > most && last !== undefined;
+  return { counts: [...counts.values()], ...(isCut && { countedSince: last.record.createdAt }) };
 }
 
 function countWithin(runs: readonly MemoryRun[], maxBytes: number): number {
@@ -53,7 +88,17 @@ export function decodeCursor(cursor: string): Position {
   if (Array.isArray(position) && Number.isSafeInteger(position[0]) && Number.isSafeInteger(position[1])) {
     return [position[0], position[1]];
   }
-  throw new HostError('validation_error', 'cursor is not one this host gave; start again without it.', {
+  throw wrongCursor();
+}
+
+function decodeIdCursor(cursor: string): string {
+  const place = parseOrUndefined(Buffer.from(cursor, 'base64url').toString());
+  if (Array.isArray(place) && typeof place[0] === 'string') return place[0];
+  throw wrongCursor();
+}
+
+function wrongCursor(): HostError {
+  return new HostError('validation_error', 'cursor is not one this host gave; start again without it.', {
     field: 'cursor',
   });
 }
@@ -77,12 +122,17 @@ export function isOlder(a: Position, b: Position): boolean {
 function matches(run: MemoryRun, filter: RunFilter): boolean {
   const { record, head } = run;
   return (
+    wasCreatedWithin(record, filter) &&
     (filter.quarantined === undefined || isQuarantined(run)) &&
     (filter.status === undefined || filter.status.includes(head.status)) &&
     (filter.workflowId === undefined || record.workflowId === filter.workflowId) &&
     (filter.tag === undefined || record.tags.includes(filter.tag)) &&
     (filter.source === undefined || listedTags(record).includes(sourceTag(filter.source))) &&
-    (filter.since === undefined || record.createdAt >= filter.since) &&
-    (filter.until === undefined || record.createdAt < filter.until)
+    (filter.errorCode === undefined || head.errorCode === filter.errorCode) &&
+    (filter.idPrefix === undefined || record.runId.replaceAll('-', '').startsWith(filter.idPrefix))
   );
+}
+
+function wasCreatedWithin({ createdAt }: MemoryRun['record'], { since, until }: RunFilter): boolean {
+  return (since === undefined || createdAt >= since) && (until === undefined || createdAt < until);
 }

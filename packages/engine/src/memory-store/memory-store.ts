@@ -18,7 +18,7 @@ import {
 import { claimObstacle, firstSeq, isLive } from '../ports/store-rules.ts';
 import { claimDueDocuments, documentAt, listDocuments, pruneDocuments } from './documents.ts';
 import { listExpired, pruneTombstones, tombstoneAt } from './retention.ts';
-import { decodeCursor, encodeCursor, listRuns, takePage } from './list-runs.ts';
+import { countRuns, decodeCursor, encodeCursor, listRuns, takePage } from './list-runs.ts';
 import { memoryTasks, pruneTasks } from './tasks.ts';
 import { isStorableUnit } from './storable-unit.ts';
 import { wasCommitted } from './was-committed.ts';
@@ -112,10 +112,11 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     readCheckpoint: async (runId) => data.runs.get(runId)?.checkpoint,
     readTombstone: async (runId, tenant) => tombstoneAt(data, runId, tenant, clock()),
     listExpired: async (tenant, before, page) => listExpired(data, tenant, before, page),
-    async listRuns(tenant, filter, page) {
-      const { rows, ...cursor } = listRuns(data, tenant, filter, page);
+    async listRuns(...asked) {
+      const { rows, ...cursor } = listRuns(data, ...asked);
       return { rows: rows.map((run) => runRow(data, run, clock())), ...cursor };
     },
+    countRuns: async (...asked) => countRuns(data, ...asked),
 
     async heartbeat(holder, ttlMs, about) {
       data.holders.set(holder, { deadline: clock() + ttlMs, about });

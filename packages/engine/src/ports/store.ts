@@ -102,6 +102,8 @@ export interface RunLog {
   readCheckpoint(runId: string): Promise<Checkpoint | undefined>;
   /** Newest first by creation; `cursor` is opaque and comes from the previous page. */
   listRuns(tenant: string, filter: RunFilter, page: RunPage): Promise<Listed<RunRow>>;
+  /** How many runs were created when, by status. No more than `most` rows are looked at, the newest first. */
+  countRuns(tenant: string, filter: RunFilter, bucketMs: number, most: number): Promise<RunCounts>;
   /**
    * Called after every commit that appended events, by whatever process, and after another process has put a command into the
    * run's inbox; may coalesce, and may call for nothing. Returns the way to stop.
@@ -391,12 +393,23 @@ export interface RunFilter {
   readonly tag?: string;
   /** What started them, as `sourceName` spells it. */
   readonly source?: string;
+  /** What a failed run has failed with. */
+  readonly errorCode?: string;
+  /** Hexadecimal digits, in lower case and without hyphens, with which the id begins. Then lists go by id, the greatest first. */
+  readonly idPrefix?: string;
   /** Only those that are quarantined and have not ended. */
   readonly quarantined?: true;
   /** Creation time, inclusive. */
   readonly since?: number;
   /** Creation time, exclusive. */
   readonly until?: number;
+}
+
+export interface RunCounts {
+  /** In no order; `at` is when the bucket begins. Without those that would be 0. */
+  readonly counts: readonly { readonly at: number; readonly status: RunStatus; readonly count: number }[];
+  /** Runs created before this were not looked at. Absent when all were. */
+  readonly countedSince?: number;
 }
 
 export interface Page {

@@ -191,6 +191,101 @@ export function readingContract(subject: Subject): void {
       ).toEqual([done]);
     });
 
+    it('finds runs by what they failed with, with every other filter', async () => {
+      const failed = (errorCode: string) => ({
+        head: { ...completed, status: 'failed' as const, errorCode },
+        events: [event(0, 'run.failed')],
+      });
+      const [timeout, tagged, other] = [newRunId(), newRunId(), newRunId()];
+      await given(
+        subject.store,
+        createUnit(timeout, { record: { createdAt: START }, ...failed('timeout') }),
+        createUnit(tagged, { record: { createdAt: START + 1, tags: ['red'] }, ...failed('timeout') }),
+        createUnit(other, { record: { createdAt: START + 2, tags: ['red'] }, ...failed('broken') }),
+        createUnit(newRunId(), { record: { createdAt: START + 3, tags: ['red'] } }),
+        createUnit(newRunId(), { record: { tenant: 'other' }, ...failed('timeout') }),
+      );
+
+      expect(await walk({ errorCode: 'timeout' }, 1)).toEqual([tagged, timeout]);
+      expect(await walk({ errorCode: 'broken' }, 10)).toEqual([other]);
+      expect(await walk({ errorCode: 'unheard of' }, 10)).toEqual([]);
+      expect(await walk({ errorCode: 'timeout', tag: 'red' }, 10)).toEqual([tagged]);
+      expect(await walk({ errorCode: 'timeout', until: START + 1, workflowId: 'greet' }, 10)).toEqual([
+        timeout,
+      ]);
+      expect(await walk({ errorCode: 'timeout', status: ['completed'] }, 10)).toEqual([]);
+    });
+
+    it('finds runs by how their id begins, the greatest first, page by page', async () => {
+      const ids = ['a0000000', 'a1b00000', 'a1bfffff', 'a1bfff00', 'a2000000', 'ffffffff'].map(
+        (head) => `${head}-0000-7000-8000-000000000000`,
+      );
+      const [, first, last, middle, , end] = ids;
+      await given(
+        subject.store,
+        ...ids.map((runId, index) =>
+          createUnit(runId, { record: { createdAt: START + index, ...(index === 1 && { tags: ['red'] }) } }),
+        ),
+        createUnit('a1b11111-0000-7000-8000-000000000000', { record: { tenant: 'other' } }),
+      );
+
+      for (const limit of [1, 2, 10])
+        expect(await walk({ idPrefix: 'a1b' }, limit)).toEqual([last, middle, first]);
+      expect(await walk({ idPrefix: '' }, 4)).toEqual([...ids].sort().reverse());
+      expect(await walk({ idPrefix: 'ffffffff00007000' }, 10)).toEqual([end]);
+      expect(await walk({ idPrefix: String(first).replaceAll('-', '') }, 10)).toEqual([first]);
+      expect(await walk({ idPrefix: 'b' }, 10)).toEqual([]);
+      expect(await walk({ idPrefix: 'a1b', tag: 'red', status: ['running'] }, 10)).toEqual([first]);
+      expect(await walk({ idPrefix: 'a1b', since: START + 2, until: START + 3 }, 10)).toEqual([last]);
+      expect(await walk({ idPrefix: 'a1b', errorCode: 'broken' }, 10)).toEqual([]);
+      const attempt = subject.store.listRuns('acme', { idPrefix: 'a' }, { limit: 1, cursor: 'nonsense' });
+      await expect(attempt).rejects.toMatchObject({ details: { field: 'cursor' } });
+    });
+
+    it('counts runs by time of creation and status', async () => {
+      const minute = 60_000;
+      const at = Math.floor(START / minute) * minute;
+      await given(
+        subject.store,
+        createUnit(newRunId(), { record: { createdAt: at } }),
+        createUnit(newRunId(), { record: { createdAt: at + minute - 1 } }),
+        createUnit(newRunId(), { record: { createdAt: at + minute, tags: ['red'] } }),
+        createUnit(newRunId(), {
+          record: { createdAt: at + minute },
+          head: completed,
+          events: [event(0, 'run.completed')],
+        }),
+        createUnit(newRunId(), { record: { tenant: 'other', createdAt: at } }),
+      );
+      const counted = async (filter: RunFilter): Promise<string[]> => {
+        const { counts, ...rest } = await subject.store.countRuns('acme', filter, minute, 1_000);
+        expect(rest).toEqual({});
+        return counts.map((each) => `${(each.at - at) / minute} ${each.status} ${each.count}`).sort();
+      };
+
+      expect(await counted({})).toEqual(['0 running 2', '1 completed 1', '1 running 1']);
+      expect(await counted({ status: ['completed'] })).toEqual(['1 completed 1']);
+      expect(await counted({ tag: 'red' })).toEqual(['1 running 1']);
+      expect(await counted({ until: at + minute })).toEqual(['0 running 2']);
+      expect(await counted({ errorCode: 'broken' })).toEqual([]);
+      expect(await counted({ workflowId: 'unheard of' })).toEqual([]);
+      expect(await counted({ idPrefix: '' })).toEqual(await counted({}));
+    });
+
+    it('counts the newest of very many, and says since when', async () => {
+      const most = 1_000;
+      await givenRuns(2_500);
+
+      const { counts, countedSince } = await subject.store.countRuns('acme', {}, 1_000, most);
+      const none = await subject.store.countRuns('acme', { status: ['failed'] }, 1_000, most);
+
+      const counted = counts.reduce((sum, { count }) => sum + count, 0);
+      expect(counted).toBeGreaterThanOrEqual(most);
+      expect(counted).toBeLessThan(2_500);
+      expect(countedSince).toBe(START + 2_500 - counted);
+      expect(none).toEqual({ counts: [], countedSince });
+    });
+
     it('shows the same rows as reading each run', async () => {
       const [runId] = await givenRuns(1);
 

@@ -70,6 +70,16 @@ export const WorkflowListSchema = open({
   nextCursor,
 });
 
+/** How much time runs are counted by, in milliseconds. */
+export const RUN_BUCKETS = {
+  '1m': 60_000,
+  '5m': 5 * 60_000,
+  '15m': 15 * 60_000,
+  '1h': 60 * 60_000,
+  '6h': 6 * 60 * 60_000,
+  '1d': 24 * 60 * 60_000,
+} as const;
+
 export const RunSummarySchema = open({
   runId,
   workflowId: nonEmpty,
@@ -88,6 +98,24 @@ export const RunSummarySchema = open({
 });
 
 export const RunListSchema = open({ runs: Type.Array(RunSummarySchema), nextCursor });
+
+export const RunCountsSchema = open({
+  bucket: Type.Enum(Object.keys(RUN_BUCKETS)),
+  since: dateTime,
+  until: dateTime,
+  countedSince: optional(
+    Type.String({
+      format: 'date-time',
+      description: 'There are too many to count all: those created before this are left out.',
+    }),
+  ),
+  buckets: Type.Array(
+    open({
+      at: dateTime,
+      counts: Type.Record(Type.String(), count, { description: 'By status; none is 0.' }),
+    }),
+  ),
+});
 
 export const ExplanationSchema = open({
   runId,

@@ -50,6 +50,7 @@ export const ENDPOINTS = {
   getWorkflowVersion: { method: 'GET', path: '/v1/host/weft/workflows/{workflowId}' },
   checkWorkflow: { method: 'POST', path: '/v1/host/weft/workflows:check', unkeyed: true },
   listRuns: { method: 'GET', path: '/v1/host/weft/runs' },
+  countRuns: { method: 'GET', path: '/v1/host/weft/runs:counts' },
   explainRun: { method: 'GET', path: '/v1/host/weft/runs/{runId}/why' },
   releaseRun: { method: 'POST', path: '/v1/host/weft/runs/{runId}:release', unkeyed: true },
   importBundle: { method: 'POST', path: '/v1/host/weft/imports', unkeyed: true },

@@ -6,6 +6,8 @@ import {
   RegistrationSchema,
   ReleasedRunSchema,
   RetentionSchema,
+  RUN_BUCKETS,
+  RunCountsSchema,
   RunListSchema,
   SetRetentionSchema,
   StatsSchema,
@@ -80,6 +82,19 @@ const workflows = describeRoutes({
   },
 });
 
+const RUN_FILTERS: readonly Parameter[] = [
+  { name: 'workflowId', description: 'Only runs of this workflow.', schema: name },
+  { name: 'tag', description: 'Only runs with this tag.', schema: name },
+  { name: 'source', description: 'Only runs started by schedule:NAME or trigger:ID.', schema: name },
+  { name: 'errorCode', description: 'Only runs that failed with this.', schema: name },
+  {
+    name: 'q',
+    description: 'Only runs whose id begins with this; they are listed by id, the greatest first.',
+    schema: nameOf({ pattern: '^[0-9A-Fa-f-]{1,36}$' }),
+  },
+  { name: 'quarantined', description: 'Only quarantined runs.', schema: Type.Literal(true) },
+];
+
 const runs = describeRoutes({
   listRuns: {
     scope: 'runs:read',
@@ -90,15 +105,35 @@ const runs = describeRoutes({
         description: `One or several of ${RUN_STATUSES.join(', ')}, separated by commas.`,
         schema: name,
       },
-      { name: 'workflowId', description: 'Only runs of this workflow.', schema: name },
-      { name: 'tag', description: 'Only runs with this tag.', schema: name },
-      { name: 'source', description: 'Only runs started by schedule:NAME or trigger:ID.', schema: name },
+      ...RUN_FILTERS,
       { name: 'since', description: 'Created at this time or later.', schema: dateTime },
       { name: 'until', description: 'Created before this time.', schema: dateTime },
-      { name: 'quarantined', description: 'Only quarantined runs.', schema: Type.Literal(true) },
       ...PAGE,
     ],
     responses: { 200: { description: 'A page of runs.', schema: RunListSchema } },
+    errors: ['validation_error'],
+  },
+  countRuns: {
+    scope: 'runs:read',
+    summary: 'How many runs were created when, by status. Of very many, the newest are counted.',
+    query: [
+      {
+        name: 'bucket',
+        description: 'The time that runs are counted by. At most 1,000 of them fit between since and until.',
+        schema: Type.Enum(Object.keys(RUN_BUCKETS)),
+        required: true,
+      },
+      { name: 'since', description: 'Created at this time or later.', schema: dateTime, required: true },
+      { name: 'until', description: 'Created before this time. Default: now.', schema: dateTime },
+      {
+        name: 'status',
+        description:
+          'One or several of those of a list, separated by commas; a run that is cancelling counts as what it was.',
+        schema: name,
+      },
+      ...RUN_FILTERS,
+    ],
+    responses: { 200: { description: 'The counts.', schema: RunCountsSchema } },
     errors: ['validation_error'],
   },
   explainRun: {

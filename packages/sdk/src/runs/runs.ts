@@ -9,6 +9,8 @@ import type {
   RunCommandAnswer,
   RunDocument,
   RunExplanation,
+  RunCountFilter,
+  RunCounts,
   RunFilter,
   RunSummary,
   StreamMode,
@@ -70,6 +72,8 @@ export interface Runs {
   waitFor(runId: string, options?: WaitOptions): Promise<RunDocument>;
   poll(runId: string, options?: PollOptions): ApiPromise<EventsPage>;
   list(filter?: RunFilter): PagePromise<RunSummary>;
+  /** How many were created when, by status. */
+  counts(filter: RunCountFilter): ApiPromise<RunCounts>;
   /** In one sentence, what the run waits for. */
   why(runId: string): ApiPromise<RunExplanation>;
   /** Gives a quarantined run another chance; needs host:admin. */
@@ -116,6 +120,8 @@ export function createRuns(transport: Transport): Runs {
         heldMs: (options.timeoutSeconds ?? LONGEST_POLL_S) * 1000,
       }),
     waitFor: (runId, options) => waitForRun(transport, runId, options),
+    counts: (filter) =>
+      transport.json(endpointOf('countRuns'), { query: { ...filter, status: filter.status?.join(',') } }),
     list: (filter = {}) =>
       pagedList(transport, endpointOf('listRuns'), 'runs', { ...filter, status: filter.status?.join(',') }),
     release: (runId) => transport.json(endpointOf('releaseRun', { runId })),

@@ -258,6 +258,7 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     getWorkflowVersion: () => ({ path: { workflowId: 'noop' }, query: { version: '1.0' } }),
     checkWorkflow: () => ({ body: { id: 'half a workflow' } }),
     listRuns: () => ({ query: { status: 'completed', limit: '2' } }),
+    countRuns: () => ({ query: { bucket: '1h', since: new Date(Date.now() - 3_600_000).toISOString() } }),
     explainRun: ofRun(waiting),
     releaseRun: ofRun(quarantined),
     importBundle: async () => ({

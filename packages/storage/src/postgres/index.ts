@@ -5,7 +5,7 @@ import { type PostgresFaults, prepareCommit } from './commits/commit.ts';
 import { type ConnectionOptions, openConnection } from './connections/connection.ts';
 import { prepareDocumentReader } from './documents/documents.ts';
 import { prepareClaimDueDocuments } from './documents/due-documents.ts';
-import { prepareListRuns } from './runs/list-runs.ts';
+import { prepareCountRuns, prepareListRuns } from './runs/list-runs.ts';
 import { migrate } from './connections/migrations.ts';
 import { prepareOrigins } from './runs/origins.ts';
 import { createPool, type Pool } from './connections/pool.ts';
@@ -118,6 +118,7 @@ function storeOn({ pool, notifier, schema, statementTimeoutMs, clock, faults }: 
 
     ...runs,
     listRuns: prepareListRuns(pool, clock),
+    countRuns: prepareCountRuns(pool),
     ...prepareRetentionReader(pool, clock),
     ...claims,
     ...registry,

@@ -16,7 +16,7 @@ import { prepareListExpired } from './retention/expired-runs.ts';
 import { prepareIdempotency } from './commits/idempotency.ts';
 import { prepareRetention } from './retention/retention.ts';
 import { createKnownRuns } from './runs/known-runs.ts';
-import { prepareListRuns } from './runs/list-runs.ts';
+import { prepareRunLists } from './runs/list-runs.ts';
 import { type StoreLoss, StoreBehindError, StoreDamagedError } from './file/errors.ts';
 import { type HighWaterMark, openHighWaterMark } from './file/high-water-mark.ts';
 import { findLoss } from './file/loss.ts';
@@ -178,7 +178,7 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
   const documents = prepareDocuments(connection);
   const claimDueDocuments = prepareClaimDueDocuments(connection);
   const blobs = prepareBlobs(connection);
-  const listRuns = prepareListRuns(connection, runs);
+  const runLists = prepareRunLists(connection, runs);
   const pendingDeletes = preparePendingDeletes(connection);
   const retention = prepareRetention(connection);
   const suspicions = prepareSuspicions(connection);
@@ -237,7 +237,8 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
     readRun: async (runId, tenant) => runs.readRun(runId, tenant),
     readEvents: async (runId, fromSeq, limit, maxBytes) => runs.readEvents(runId, fromSeq, limit, maxBytes),
     readCheckpoint: async (runId) => runs.readCheckpoint(runId),
-    listRuns,
+    listRuns: runLists.list,
+    countRuns: runLists.count,
     readTombstone: async (runId, tenant) => retention.readTombstone(runId, tenant),
     listExpired: prepareListExpired(connection),
 

@@ -15,6 +15,8 @@ export const FILTER_ARGS = {
     valueHint: 'SOURCE',
     description: 'Only runs started by schedule:NAME or trigger:ID',
   },
+  'error-code': { type: 'string', valueHint: 'CODE', description: 'Only runs that failed with this code' },
+  'id-prefix': { type: 'string', valueHint: 'TEXT', description: 'Only runs whose id begins with this' },
   since: {
     type: 'string',
     valueHint: 'TIME',
@@ -32,6 +34,8 @@ export interface FilterArgs {
   readonly workflow?: string | undefined;
   readonly tag?: string | undefined;
   readonly source?: string | undefined;
+  readonly 'error-code'?: string | undefined;
+  readonly 'id-prefix'?: string | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly quarantined?: boolean | undefined;
@@ -43,6 +47,8 @@ export function parseFilter(args: FilterArgs, now: number): RunFilter {
     ...(args.workflow === undefined ? {} : { workflowId: args.workflow }),
     ...(args.tag === undefined ? {} : { tag: args.tag }),
     ...(args.source === undefined ? {} : { source: parseSource(args.source) }),
+    ...(args['error-code'] === undefined ? {} : { errorCode: args['error-code'] }),
+    ...(args['id-prefix'] === undefined ? {} : { q: args['id-prefix'] }),
     ...(args.since === undefined ? {} : { since: parseMoment('since', args.since, now) }),
     ...(args.until === undefined ? {} : { until: parseMoment('until', args.until, now) }),
     ...(args.quarantined === true && { quarantined: true as const }),

@@ -11,6 +11,7 @@ export const ls = leaf({
     'weft runs ls',
     'weft runs ls --status failed --since 2h',
     'weft runs ls --source schedule:nightly-report',
+    'weft runs ls --error-code timeout',
     'weft runs ls --workflow order-fulfilment --limit 500 --json',
   ],
   args: {

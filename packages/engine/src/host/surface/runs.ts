@@ -2,7 +2,15 @@ import type { Ancestry, Json, JsonObject, RunSnapshot, SnapshotStatus } from '@w
 import type { RunDiff } from '../../core/diff/render-diff.ts';
 import type { StopSignal } from '../../model/node-type.ts';
 import type { RunStatus } from '../../model/run-state.ts';
-import type { Command, Listed, Page, RunFilter, StoredEvent, CommandResult } from '../../ports/store.ts';
+import type {
+  Command,
+  Listed,
+  Page,
+  RunCounts,
+  RunFilter,
+  StoredEvent,
+  CommandResult,
+} from '../../ports/store.ts';
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
 
 export interface Runs {
@@ -21,6 +29,8 @@ export interface Runs {
   stateAt(caller: Caller, runId: string, at?: number): Promise<RunSnapshot | undefined>;
   /** Shorter than asked for when the signal is aborted meanwhile. */
   list(caller: Caller, filter: RunListFilter, page: Page, signal?: StopSignal): Promise<Listed<RunSummary>>;
+  /** How many runs were created when, by status, in buckets of time; of very many the newest. */
+  counts(caller: Caller, filter: RunFilter, bucketMs: number): Promise<RunCounts>;
   /** In one sentence, and as data, what the run waits for. */
   explain(caller: Caller, runId: string): Promise<Explanation | undefined>;
   /** Events after `afterSeq` (−1 = from the first), as wire documents. */

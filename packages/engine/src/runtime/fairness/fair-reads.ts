@@ -28,6 +28,8 @@ export function fairReads(store: Store): Store {
       inTurn(tenantOf(runId), () => store.readEvents(runId, fromSeq, limit, maxBytes)),
     listRuns: (tenant, filter, page) =>
       lists.pass(tenant, () => inTurn(tenant, () => store.listRuns(tenant, filter, page))),
+    countRuns: (tenant, filter, bucketMs, most) =>
+      lists.pass(tenant, () => inTurn(tenant, () => store.countRuns(tenant, filter, bucketMs, most))),
     readCheckpoint: (runId) => inTurn(tenantOf(runId), () => store.readCheckpoint(runId)),
   });
 }

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { RUN_STATUSES, type RunSnapshot, type SnapshotStatus, toIso } from '@weft/protocol';
+import { HostError, RUN_STATUSES, type RunSnapshot, type SnapshotStatus, toIso } from '@weft/protocol';
 import { FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type RunState, type RunStatus, sourceName } from '../../model/run-state.ts';
@@ -30,7 +30,10 @@ import type { KeptForReaders } from '../streams/values.ts';
 import { toWireEvent } from '../streams/wire-event.ts';
 
 /** What callers may read. Nothing here shows a fact that is not durable: a held run is read between its commits. */
-export type Readers = Pick<Runs, 'snapshot' | 'events' | 'waitForEvents' | 'follow' | 'list' | 'explain'> & {
+export type Readers = Pick<
+  Runs,
+  'snapshot' | 'events' | 'waitForEvents' | 'follow' | 'list' | 'counts' | 'explain'
+> & {
   /** Calls `use` with the state of the run, as it is durable. */
   withState<Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result): Promise<Result>;
 };
@@ -54,6 +57,9 @@ export interface ReaderDependencies {
 }
 
 const PAGE_BYTES = 1024 * 1024;
+
+/** Looking at this many takes less than a tenth of a second. */
+const MOST_COUNTED = 50_000;
 
 export function createReaders(dependencies: ReaderDependencies): Readers {
   const { store, dispatcher, feed, states, links } = dependencies;
@@ -178,6 +184,16 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
         if (signal?.aborted === true) break;
       } while (cursor !== undefined && rows.length < page.limit && looks < MAX_LOOKS);
       return cursor === undefined ? { rows } : { rows, nextCursor: cursor };
+    },
+
+    async counts(caller, filter, bucketMs) {
+      // Only the records say which workspace a run is of, and no record is read to count it.
+      if (caller.workspace !== undefined)
+        throw new HostError(
+          'forbidden',
+          'Runs are counted for the whole tenant; use a key that is bound to no workspace.',
+        );
+      return await store.countRuns(caller.tenant, filter, bucketMs, MOST_COUNTED);
     },
 
     async explain(caller, runId): Promise<Explanation | undefined> {

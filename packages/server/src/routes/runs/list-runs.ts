@@ -1,5 +1,5 @@
-import type { RunListFilter } from '@weft/engine';
-import { HostError, RUN_STATUSES, type SnapshotStatus } from '@weft/protocol';
+import type { RunCounts, RunListFilter, RunStatus } from '@weft/engine';
+import { HostError, RUN_BUCKETS, RUN_STATUSES, type SnapshotStatus, toIso } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { listParam, type Query, queryOf, textParam, timeParam } from '../../http/query.ts';
@@ -19,6 +19,29 @@ export const listRunRoutes: Routes = (serve, context) => {
     return sendJson(reply, 200, JSON.stringify({ runs: rows, nextCursor }));
   });
 
+  serve('countRuns', async (request, reply) => {
+    const query = queryOf(request);
+    const bucket = bucketOf(query);
+    const { since, until, status: asked, ...filter } = spanOf(query, bucket, Date.now());
+    const status = asked?.map(countedStatus);
+    const { counts, countedSince } = await context.host.runs.counts(
+      callerOf(request),
+      { ...filter, since, until, ...(status === undefined ? {} : { status }) },
+      RUN_BUCKETS[bucket],
+    );
+    return sendJson(
+      reply,
+      200,
+      JSON.stringify({
+        bucket,
+        since: toIso(since),
+        until: toIso(until),
+        ...(countedSince !== undefined && { countedSince: toIso(countedSince) }),
+        buckets: bucketsOf(counts),
+      }),
+    );
+  });
+
   serve('explainRun', { ofRun: true }, async (request, reply) => {
     const explanation = await context.host.runs.explain(callerOf(request), pathParam(request, 'runId'));
     if (explanation === undefined) throw noSuchRun();
@@ -32,7 +55,71 @@ export const listRunRoutes: Routes = (serve, context) => {
   });
 };
 
+type Bucket = keyof typeof RUN_BUCKETS;
+
+const MOST_BUCKETS = 1_000;
+
+function bucketOf(query: Query): Bucket {
+  const text = textParam(query, 'bucket');
+  const names = Object.keys(RUN_BUCKETS) as Bucket[];
+  const bucket = names.find((name) => name === text);
+  if (bucket !== undefined) return bucket;
+  throw new HostError('validation_error', `The parameter "bucket" must be one of ${names.join(', ')}.`, {
+    field: 'bucket',
+    allowed: names,
+  });
+}
+
+/** Of a bounded number of buckets, so that the answer is bounded too. */
+function spanOf(
+  query: Query,
+  bucket: Bucket,
+  now: number,
+): RunListFilter & { readonly since: number; readonly until: number } {
+  const filter = filterOf(query);
+  const { since, until = now } = filter;
+  if (since === undefined)
+    throw new HostError('validation_error', 'The parameter "since" is needed to count runs.', {
+      field: 'since',
+    });
+  if (until - since > MOST_BUCKETS * RUN_BUCKETS[bucket])
+    throw new HostError(
+      'validation_error',
+      `There are more than ${MOST_BUCKETS} buckets of ${bucket} between "since" and "until"; use a larger "bucket" or a later "since".`,
+      { field: 'bucket', maxBuckets: MOST_BUCKETS },
+    );
+  return { ...filter, since, until };
+}
+
+/** A cancel that waits is nothing that is stored. */
+function countedStatus(status: SnapshotStatus): RunStatus {
+  if (status !== 'cancelling') return status;
+  throw new HostError('validation_error', 'Runs cannot be counted by the status "cancelling".', {
+    field: 'status',
+  });
+}
+
+function bucketsOf(counts: RunCounts['counts']): object[] {
+  const buckets = new Map<number, Record<string, number>>();
+  for (const { at, status, count } of counts) buckets.set(at, { ...buckets.get(at), [status]: count });
+  return [...buckets].sort(([a], [b]) => a - b).map(([at, each]) => ({ at: toIso(at), counts: each }));
+}
+
+/** With the hyphens of an id, or without any. */
+function idPrefixParam(query: Query): string | undefined {
+  const text = textParam(query, 'q')?.toLowerCase();
+  if (text === undefined) return undefined;
+  const digits = text.replaceAll('-', '');
+  const whole = digits.padEnd(32, '0').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  if (/^[0-9a-f]{1,32}$/.test(digits) && (text === digits || whole.startsWith(text))) return digits;
+  throw new HostError('validation_error', 'The parameter "q" must be how the id of a run begins.', {
+    field: 'q',
+  });
+}
+
 function filterOf(query: Query): RunListFilter {
+  const errorCode = textParam(query, 'errorCode');
+  const idPrefix = idPrefixParam(query);
   const status = listParam(query, 'status')?.map(knownStatus);
   const workflowId = textParam(query, 'workflowId');
   const tag = textParam(query, 'tag');
@@ -48,6 +135,8 @@ function filterOf(query: Query): RunListFilter {
     ...(workflowId === undefined ? {} : { workflowId }),
     ...(tag === undefined ? {} : { tag }),
     ...(source === undefined ? {} : { source }),
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(idPrefix === undefined ? {} : { idPrefix }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
   };

@@ -11,8 +11,9 @@ import { migration0007 } from './migrations/0007-drop-link-secret.ts';
 import { migration0008 } from './migrations/0008-tenant-turns.ts';
 import { migration0009 } from './migrations/0009-tasks.ts';
 import { migration0010 } from './migrations/0010-due-documents.ts';
+import { migration0011 } from './migrations/0011-run-filters.ts';
 
-/** In order, without gap; each is frozen once released. */
+/** In order; each is frozen once released. */
 const MIGRATIONS = [
   migration0001,
   migration0002,
@@ -24,9 +25,11 @@ const MIGRATIONS = [
   migration0008,
   migration0009,
   migration0010,
+  migration0011,
 ] as const;
 
-export const SCHEMA_VERSION = MIGRATIONS.length;
+export const SCHEMA_VERSIONS = MIGRATIONS.map(({ version }) => version);
+export const SCHEMA_VERSION = Math.max(...SCHEMA_VERSIONS);
 
 /**
  * Brings the schema to this program's version, all steps in one transaction. Processes that start at the same time take turns

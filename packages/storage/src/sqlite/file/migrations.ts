@@ -11,8 +11,9 @@ import { migration0008 } from './migrations/0008-drop-link-secret.ts';
 import { migration0009 } from './migrations/0009-tenant-turns.ts';
 import { migration0010 } from './migrations/0010-tasks.ts';
 import { migration0011 } from './migrations/0011-due-documents.ts';
+import { migration0012 } from './migrations/0012-run-filters.ts';
 
-/** In order, without gap; each is frozen once released. */
+/** In order; each is frozen once released. */
 const MIGRATIONS = [
   migration0001,
   migration0002,
@@ -25,9 +26,10 @@ const MIGRATIONS = [
   migration0009,
   migration0010,
   migration0011,
+  migration0012,
 ] as const;
 
-export const SCHEMA_VERSION = MIGRATIONS.length;
+export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));
 
 /** Brings the file to this program's schema, one transaction per step, so that a crash leaves a whole version. */
 export function migrate(db: Database, path: string): void {
