@@ -49,11 +49,9 @@ export function RunPage({ runId }: { readonly runId: string }) {
     [history, length, at],
   );
   const newest = useMemo(() => history.latest(), [history, length]);
-  // The document changes when the run's status does; the log tells when.
-  const [run, reload] = useLoaded(
-    () => client.runs.get(runId).then((found) => found),
-    [runId, newest.status],
-  );
+  const [run, reload] = useLoaded(async () => await client.runs.get(runId), [runId]);
+  // The document changes when the run's status does, which the log tells; and it may have changed while the host was away.
+  useEffect(reload, [reload, newest.status, connection.state]);
   const version = versionOf(run.value);
   const workflowId = run.value?.workflowId;
   const [definition] = useLoaded(

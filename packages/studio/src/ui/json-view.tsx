@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { isJsonObject, type Json } from '@weft/protocol/plain';
 import { controlsShown } from './shown-text.ts';
 
-const OPEN_DEPTH = 2;
+const OPEN_DEPTH = 3;
 const PAGE = 100;
 const LONG = 2_000;
 

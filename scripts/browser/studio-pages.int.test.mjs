@@ -1,0 +1,253 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seriousFindings } from './accessibility.mjs';
+import { hasBrowser, openBrowser } from './browser.mjs';
+import { goTo, openStudio, startStudioHost } from './studio.mjs';
+
+/** The built page of a real host, used as a person uses it. */
+
+const BROWSERS = hasBrowser() ? ['Chromium'] : [];
+const PHONE = { width: 390, height: 844 };
+
+let browser;
+let host;
+
+beforeAll(async () => {
+  if (!hasBrowser()) return;
+  browser = await openBrowser();
+  host = await startStudioHost();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await host?.stop();
+});
+
+const start = async (workflowId, inputs = {}) =>
+  (await host.api('POST', '/v1/runs', { workflowId, inputs })).runId;
+
+async function opened(place, options = {}) {
+  const page = await browser.newPage(options);
+  const { problems } = await openStudio(page, { host, place });
+  return { page, problems };
+}
+
+const approve = ({ api }, runId) =>
+  api('POST', `/v1/runs/${runId}/interrupts/manager`, { resumeValue: { action: 'accept' } });
+
+const has = (page, text) => page.getByText(text, { exact: false }).first().waitFor({ timeout: 20_000 });
+
+describe.each(BROWSERS)('in %s', () => {
+  it('a person starts a run, answers its question, forks it with another answer and sees the difference', async () => {
+    const { page, problems } = await opened('#/workflows');
+
+    await page.getByRole('link', { name: 'Expense approval' }).click();
+    await page.getByRole('tab', { name: 'Start a run' }).click();
+    await page.getByLabel('amount').fill('900');
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByLabel('Comment').fill('within budget');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('Completed').first().waitFor();
+    await page.getByRole('button', { name: 'Fork' }).click();
+    await page.getByRole('button', { name: 'Start, and compare both' }).click();
+    await has(page, 'A run is still active');
+    await page.locator('.side.b a.mono').click();
+    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.getByText('Completed').first().waitFor();
+    await page.goBack();
+
+    await has(page, 'They part at event');
+    await page.locator('.pair', { hasText: 'approval.received' }).first().waitFor();
+    await page.getByRole('tab', { name: 'State at the end' }).click();
+    await page.locator('tr', { hasText: 'variables.status' }).getByText('approved').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('a run is seen while it executes, and at any earlier moment', async () => {
+    const runId = await start('expense-approval', { amount: 900 });
+    const { page, problems } = await opened(`#/runs/${runId}`);
+    await page.locator('.graph-node.tone-wait').waitFor();
+
+    await approve(host, runId);
+    await page.locator('.run-head .tone-good').waitFor();
+    expect(await page.locator('.graph-node.tone-wait').count()).toBe(0);
+    await page.getByLabel('Event', { exact: true }).fill('2');
+
+    await has(page, 'As of event 2');
+    await page.locator('.run-head .tone-live').waitFor();
+    await page.getByRole('tab', { name: 'Events' }).click();
+    await expect.poll(() => page.locator('.event-row').count()).toBe(3);
+    await expect.poll(() => page.url()).toContain('at=2');
+    expect(problems).toEqual([]);
+  });
+
+  it('a page that is open while its host is killed says so, and continues when it is back', async () => {
+    const own = await startStudioHost();
+    try {
+      const run = { workflowId: 'expense-approval', inputs: { amount: 900 } };
+      const { runId } = await own.api('POST', '/v1/runs', run);
+      const page = await browser.newPage();
+      await openStudio(page, { host: own, place: `#/runs/${runId}` });
+      await page.locator('.live-sign', { hasText: /^Live$/ }).waitFor();
+
+      await own.kill();
+      await page.locator('.live-sign.lost').waitFor();
+      await own.restart();
+      await page.locator('.live-sign', { hasText: /^Live$/ }).waitFor();
+      await approve(own, runId);
+
+      await page.locator('.run-head .tone-good').waitFor();
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('a question is answered by its link, on a phone and without a key', async () => {
+    const runId = await start('expense-approval', { amount: 901 });
+    const { interrupt } = await host.api('GET', `/v1/runs/${runId}`);
+    const page = await browser.newPage({ viewport: PHONE });
+
+    await page.goto(`${host.url}/studio/#/answer/${interrupt.interruptToken}`);
+    await has(page, 'An expense over the limit');
+    await has(page, 'This link works until');
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByLabel('Comment').fill('no receipt');
+    await page.getByRole('button', { name: 'Reject' }).click();
+
+    await has(page, 'your answer is recorded');
+    const { variables } = await host.api('GET', `/v1/runs/${runId}`);
+    expect(variables.status).toBe('rejected');
+    await page.reload();
+    await has(page, 'can no longer be answered');
+  });
+
+  it('two bundles are compared without a host', async () => {
+    const bundles = [];
+    for (const quantity of [2, 20]) {
+      const runId = await start('order-fulfilment', { orderId: 'A-1', quantity });
+      await expect.poll(async () => (await host.api('GET', `/v1/runs/${runId}`)).status).toBe('completed');
+      bundles.push(await host.api('GET', `/v1/runs/${runId}/debug-bundle`));
+    }
+    const page = await browser.newPage();
+    await page.goto(`${host.url}/studio/#/compare`);
+    await page.getByText('Choose two runs').waitFor();
+    await page.route('**/v1/**', (route) => route.abort());
+    const asFile = (bundle) => ({
+      name: 'run.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(bundle)),
+    });
+
+    await page.getByLabel('Bundle file for side a').setInputFiles(asFile(bundles[0]));
+    await page.getByLabel('Bundle file for side b').setInputFiles(asFile(bundles[1]));
+
+    await has(page, 'They part at event');
+    expect(await page.getByText('unchanged since it was written').count()).toBe(2);
+    await page.getByRole('tab', { name: 'Graph' }).click();
+    await page.locator('.graph-node.changed').first().waitFor();
+    const forged = { ...bundles[1], run: { ...bundles[1].run, status: 'failed' } };
+    await page.getByLabel('Bundle file for side b').setInputFiles(asFile(forged));
+    await has(page, 'Its digest does not fit');
+  });
+
+  it('what comes from outside is text, however hostile and however long', async () => {
+    const nasty = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>\u202Eevil`;
+    const runId = await start('order-fulfilment', { orderId: `${nasty}${'x'.repeat(60_000)}`, quantity: 1 });
+    const { page, problems } = await opened(`#/runs/${runId}?tab=events`);
+    await page.locator('.event-row').nth(4).click();
+
+    await page.locator('.event-detail').getByText('<img src=x').first().waitFor();
+    expect(await page.locator('.event-detail img, .event-detail script').count()).toBe(0);
+    expect(await page.locator('.event-detail').textContent()).toContain(String.raw`\u202eevil`);
+    expect(await page.title()).not.toBe('taken');
+    expect(problems).toEqual([]);
+  });
+
+  it('a workflow of thousands of nodes is folded, not laid out', async () => {
+    const node = (index) => ({
+      id: `n${index}`,
+      typeId: 'core.identity',
+      name: `Step ${index}`,
+      position: { x: 0, y: 0 },
+      config: {},
+      inputs: {},
+    });
+    const count = 3_000;
+    await host.api('POST', '/v1/host/weft/workflows', {
+      id: 'long-chain',
+      name: 'Long chain',
+      version: '1.0.0',
+      nodes: Array.from({ length: count }, (_, index) => node(index)),
+      edges: Array.from({ length: count - 1 }, (_, index) => ({
+        id: `e${index}`,
+        sourceNodeId: `n${index}`,
+        targetNodeId: `n${index + 1}`,
+      })),
+      triggers: [{ id: 't', type: 'manual' }],
+      variables: [],
+      metadata: {},
+      settings: {},
+    });
+    const { page } = await opened('#/workflows/long-chain');
+
+    await has(page, '2,999 nodes that follow one another are drawn together');
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 390],
+  ])('no page has a serious finding, %s and %i wide', async (colorScheme, width) => {
+    const ended = await start('order-fulfilment', { orderId: 'A-1', quantity: 20 });
+    const other = await start('order-fulfilment', { orderId: 'A-2', quantity: 20 });
+    const waiting = await start('expense-approval', { amount: 900 });
+    const { page, problems } = await opened('#/runs', { colorScheme, viewport: { width, height: 844 } });
+    const places = [
+      ['#/runs', '.table'],
+      [`#/runs/${ended}`, '.react-flow__node'],
+      [`#/runs/${ended}?tab=timeline`, '.timeline-row'],
+      [`#/runs/${ended}?tab=events`, '.event-row'],
+      [`#/runs/${ended}?tab=state`, '.state-panel'],
+      [`#/runs/${waiting}`, '.question'],
+      ['#/inbox', '.question'],
+      ['#/workflows', '.table'],
+      ['#/workflows/order-fulfilment?tab=start', '.form-card'],
+      [`#/compare?a=${ended}&b=${other}`, '.verdict'],
+    ];
+    for (const [place, sign] of places) {
+      await goTo(page, place);
+      await page.locator(sign).first().waitFor();
+      expect([place, await seriousFindings(page)]).toEqual([place, []]);
+      // Nothing is wider than the screen.
+      const overflow = await page.evaluate(() => globalThis.document.documentElement.scrollWidth);
+      expect([place, overflow]).toEqual([place, width]);
+    }
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('the built page', () => {
+  it('is small: at most 250 KB for the first view, 100 KB more for a graph without its layout', async () => {
+    const own = host ?? (await startStudioHost());
+    const packed = async (path) => {
+      const response = await fetch(`${own.url}/studio/${path}`, {
+        headers: { 'accept-encoding': 'identity' },
+      });
+      return Buffer.from(await response.arrayBuffer());
+    };
+    const size = async (path) => gzipSync(await packed(path), { level: 6 }).length;
+    const index = (await packed('')).toString();
+    const first = [...index.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, path]) => path);
+    const main = (await packed(first.find((path) => path.endsWith('.js')))).toString();
+    const chunks = [...main.matchAll(/["'`](?:\.\/|assets\/)([\w-]+\.js)["'`]/g)].map(([, name]) => name);
+    const graph = chunks.find((name) => name.startsWith('graph-view-'));
+    const sizes = await Promise.all(first.map(size));
+
+    const firstView = sizes.reduce((sum, each) => sum + each, 0);
+    const graphChunk = await size(`assets/${graph}`);
+
+    expect(index).not.toMatch(/<script(?![^>]* src=)|<style| style=/);
+    expect(firstView).toBeLessThan(250_000);
+    expect(graphChunk).toBeLessThan(100_000);
+    if (host === undefined) await own.stop();
+  });
+});
