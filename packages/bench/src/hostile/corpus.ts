@@ -10,11 +10,21 @@ import {
 import type { JsonObject } from '@weft/protocol';
 import type { Answer, Attacker } from './attacker.ts';
 import { calling, configured, evaluating, matching, repeated, workflow } from './definitions.ts';
+import { TRIGGER_CASES } from './trigger-cases.ts';
 import { HOSTILE_ANSWERS } from './hostile-service.ts';
 
 /** One thing that a tenant with an ordinary key can do to a host. */
 export interface HostileCase {
-  readonly kind: 'expression' | 'pattern' | 'schema' | 'text' | 'graph' | 'body' | 'socket' | 'tenant';
+  readonly kind:
+    | 'expression'
+    | 'pattern'
+    | 'schema'
+    | 'text'
+    | 'graph'
+    | 'body'
+    | 'socket'
+    | 'tenant'
+    | 'trigger';
   readonly name: string;
   /** Says in a few words what the host made of it. */
   attack(attacker: Attacker): Promise<string>;
@@ -478,4 +488,5 @@ export const CORPUS: readonly HostileCase[] = [
   ...bodies,
   ...sockets,
   ...tenants,
+  ...TRIGGER_CASES,
 ];

@@ -54,6 +54,7 @@ const ORDINARY = [
   'workflows:write',
   'manifest:read',
   'approvals:respond',
+  'schedules:manage',
 ];
 
 export async function runHostile({ store, corpus, note }: HostileOptions): Promise<HostileResult> {
