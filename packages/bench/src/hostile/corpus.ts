@@ -10,6 +10,7 @@ import {
 import type { JsonObject } from '@weft/protocol';
 import type { Answer, Attacker } from './attacker.ts';
 import { calling, configured, evaluating, matching, repeated, workflow } from './definitions.ts';
+import { TRIGGER_CASES } from './trigger-cases.ts';
 import { HOSTILE_ANSWERS } from './hostile-service.ts';
 import { statusesOf } from './statuses.ts';
 import { WORKER_CASES } from './worker-cases.ts';
@@ -25,7 +26,8 @@ export interface HostileCase {
     | 'body'
     | 'socket'
     | 'tenant'
-    | 'worker';
+    | 'worker'
+    | 'trigger';
   readonly name: string;
   /** Says in a few words what the host made of it. */
   attack(attacker: Attacker): Promise<string>;
@@ -483,4 +485,5 @@ export const CORPUS: readonly HostileCase[] = [
   ...sockets,
   ...tenants,
   ...WORKER_CASES,
+  ...TRIGGER_CASES,
 ];

@@ -55,6 +55,7 @@ const ORDINARY = [
   'manifest:read',
   'approvals:respond',
   'workers:serve',
+  'schedules:manage',
 ];
 
 export async function runHostile({ store, corpus, note }: HostileOptions): Promise<HostileResult> {

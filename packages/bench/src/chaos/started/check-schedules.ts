@@ -80,11 +80,26 @@ export function dueTimesAccountedFor(check: Check): void {
       const problem = skip && problemOf(check, schedule, skip, { dueAt, runs });
       if (problem !== undefined) report(check, schedule, dueAt, problem);
     }
-    // What passed between two looks is in the count, where the policy may skip at all.
-    const counted = REASONS[schedule.overlap].length === 0 ? 0 : schedule.last.skipped - skips.length;
-    if (unseen.length > counted)
+    if (entriesFor(schedule, unseen) > uncountedSkips(schedule, skips.length))
       for (const dueAt of unseen) report(check, schedule, dueAt, 'started nothing, and there is no reason');
   }
+}
+
+/** What passed between two looks is in the count, where the schedule may skip at all. */
+function uncountedSkips(schedule: SeenSchedule, seen: number): number {
+  const maySkip = REASONS[schedule.overlap].length > 0 || mayMissWindow(schedule);
+  return maySkip ? schedule.last.skipped - seen : 0;
+}
+
+/** What lies outside the catch-up window is one entry, however many due times follow each other; all others are one each. */
+function entriesFor(schedule: SeenSchedule, unseen: readonly number[]): number {
+  if (!mayMissWindow(schedule)) return unseen.length;
+  const known = new Set(unseen);
+  return unseen.filter((dueAt) => !known.has(dueAt - schedule.everyMs)).length;
+}
+
+function mayMissWindow({ catchUpMs, start, end }: SeenSchedule): boolean {
+  return catchUpMs < end - start;
 }
 
 function report(check: Check, { name }: SeenSchedule, dueAt: number, problem: string): void {

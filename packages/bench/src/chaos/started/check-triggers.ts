@@ -1,30 +1,32 @@
 import type { Check } from '../checking/rules.ts';
+import type { SentDelivery } from './started-history.ts';
 
 /** Triggers: every delivery was sent many times, and was answered at least once in the end. */
 
 /** S6. */
-export function deliveriesStartOnce({ history, runs, fact, report }: Check): void {
+export function deliveriesStartOnce(check: Check): void {
+  const { history, runs, report } = check;
   const told = new Set<string>();
-  for (const { trigger, id, isUnfit, runIds, started } of history.started.deliveries) {
-    if (isUnfit) continue;
-    fact('S6');
-    if (runIds.length !== 1) report('S6', `${id} was said to be ${runIds.join(', ') || 'no run'}`);
-    if (started > 1) report('S6', `${id} was said to have started a run ${started} times`);
-    for (const runId of runIds) {
-      if (told.has(runId)) report('S6', `${id} was said to be a run of another delivery`, runId);
-      told.add(runId);
-      const source = runs.get(runId)?.source;
-      if (source?.kind !== 'trigger' || source.id !== trigger)
-        report('S6', `${id} was acknowledged, and ${trigger} has no such run`, runId);
-    }
-  }
-  reportUntold(told, { runs, report });
-}
-
-function reportUntold(told: ReadonlySet<string>, { runs, report }: Pick<Check, 'runs' | 'report'>): void {
+  for (const delivery of history.started.deliveries)
+    if (!delivery.isUnfit) startedOnce(check, delivery, told);
   for (const { runId, source } of runs.values())
     if (source?.kind === 'trigger' && !told.has(runId))
       report('S6', `${source.id} started a run that no delivery was answered with`, runId);
+}
+
+/** `told`: runs that clients were told of, by deliveries before this one. */
+function startedOnce({ runs, fact, report }: Check, delivery: SentDelivery, told: Set<string>): void {
+  const { trigger, id, runIds, started } = delivery;
+  fact('S6');
+  if (runIds.length !== 1) report('S6', `${id} was said to be ${runIds.join(', ') || 'no run'}`);
+  if (started > 1) report('S6', `${id} was said to have started a run ${started} times`);
+  for (const runId of runIds) {
+    if (told.has(runId)) report('S6', `${id} was said to be a run of another delivery`, runId);
+    told.add(runId);
+    const source = runs.get(runId)?.source;
+    if (source?.kind !== 'trigger' || source.id !== trigger)
+      report('S6', `${id} was acknowledged, and ${trigger} has no such run`, runId);
+  }
 }
 
 /** S7. */
