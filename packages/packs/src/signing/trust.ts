@@ -153,10 +153,7 @@ export function findSigner(trust: Trust, archive: Uint8Array, signature: Uint8Ar
   const signer = trust.keys.find(({ key }) => isSignedBy(archive, signature, key));
   if (signer !== undefined) return signer;
   if (trust.keys.length === 0)
-    throw new PackError(
-      'signature_unknown_key',
-      'trust.json has no key. Add the key of its author.',
-    );
+    throw new PackError('signature_unknown_key', 'trust.json has no key. Add the key of its author.');
   throw new PackError(
     'signature_invalid',
     `None of the ${trust.keys.length} keys of trust.json has signed this archive: it was changed, or its signer is not known here.`,
