@@ -100,6 +100,27 @@ describe('a host with packs', () => {
     expect(next.status).toBe('completed');
   });
 
+  it('records a cap that a module breached before the failure, and a replay does the same', async () => {
+    const runId = await project.run('acme.grow');
+    await project.ended(runId);
+    const { runId: again } = await project.client.runs.fork(runId, { mode: 'replay', fromSeq: 0 });
+    await project.ended(again);
+
+    const told = async (id: string) => {
+      const { events } = await project.client.runs.poll(id);
+      return events
+        .filter(({ type }) => /^(cap|node)\./.test(type))
+        .map(({ type, payload }) => [type, type === 'cap.breached' ? payload : undefined]);
+    };
+    const breach = { kind: 'wasm-memory', limit: 262_144, observed: 327_680, nodeId: 'node' };
+    expect(await told(runId)).toEqual([
+      ['node.started', undefined],
+      ['cap.breached', breach],
+      ['node.failed', undefined],
+    ]);
+    expect(await told(again)).toEqual(await told(runId));
+  });
+
   it('does not start with a pack that was changed after it was installed', async () => {
     const copy = join(folder, 'changed');
     await cp(join(folder, 'packs'), copy, { recursive: true });
