@@ -20,3 +20,11 @@ export { privateKeyOf, publicKeyText } from './signing/ed25519.ts';
 export { integrityOf } from './signing/integrity.ts';
 export { manifestText, signPack } from './signing/sign-pack.ts';
 export { NO_TRUST, readTrust, type Trust, TRUST_MODES, type TrustMode } from './signing/trust.ts';
+export {
+  openWasmPack,
+  WASM_LIMITS,
+  type WasmLimits,
+  type WasmOutcome,
+  type WasmPack,
+} from './wasm/wasm-pack.ts';
+export { createWasmThreads, type WasmThreads } from './wasm/wasm-threads.ts';

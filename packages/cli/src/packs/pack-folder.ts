@@ -8,12 +8,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
+  createWasmThreads,
   type HostOffer,
   type LockEntry,
   lockfileText,
   NO_TRUST,
   type OpenedPack,
   openTrustedPack,
+  openWasmPack,
   PACK_LIMITS,
   PackError,
   readLockfile,
@@ -122,6 +124,16 @@ export async function loadPack(folder: PackFolder, entry: LockEntry, offer: Host
     ...(signature !== undefined && { signature: Buffer.from(signature.value, 'base64') }),
   };
   return openTrustedPack(source, folder.trust, offer, Date.now(), 'load');
+}
+
+/** Whether its code is what its manifest says, asked in a thread of its own. Throws PackError. */
+export async function checkCode(pack: OpenedPack): Promise<void> {
+  const threads = createWasmThreads(0);
+  try {
+    await openWasmPack(pack, threads);
+  } finally {
+    await threads.stop();
+  }
 }
 
 async function replace(path: string, bytes: Uint8Array | string): Promise<void> {

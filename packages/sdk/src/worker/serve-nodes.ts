@@ -1,4 +1,9 @@
-import { endpointOf, type RegisteredWorker, type RegisterWorkerRequest } from '@weft/protocol/plain';
+import {
+  endpointOf,
+  type NodeTypeDocument,
+  type RegisteredWorker,
+  type RegisterWorkerRequest,
+} from '@weft/protocol/plain';
 import type { NodeDefinition } from '../nodes/node-definition.ts';
 import { nodeTypeDocument } from '../nodes/node-type-document.ts';
 import { ApiError, ConnectionError } from '../requests/errors.ts';
@@ -30,6 +35,8 @@ export interface ServeNodesOptions {
   /** Default: warnings and errors to standard error. */
   readonly log?: WorkerLog | undefined;
   readonly around?: Around | undefined;
+  /** What the host is told about a node type; default: its ports, closed. */
+  readonly documentOf?: ((node: NodeDefinition) => NodeTypeDocument) | undefined;
   /** Called whenever the host has accepted the node types; the versions are those it knows them by. */
   readonly onConnected?: ((registered: RegisteredWorker) => void) | undefined;
   readonly fetch?: Fetch | undefined;
@@ -66,7 +73,7 @@ export function serveNodes(nodes: readonly NodeDefinition[], options: ServeNodes
   const concurrency = checked('concurrency', options.concurrency ?? CONCURRENCY, 1, 1_000);
   const graceMs = checked('graceMs', options.graceMs ?? GRACE_MS, 0, 86_400_000);
   const byName = indexed(nodes);
-  const types = nodes.map(nodeTypeDocument);
+  const types = nodes.map(options.documentOf ?? nodeTypeDocument);
   const log = options.log ?? toStandardError;
   const transport = createTransport({ baseUrl: options.url, apiKey: options.apiKey, fetch: options.fetch });
   const stopping = new AbortController();

@@ -20,7 +20,10 @@ export const install = leaf({
       return addPack(folder, pack);
     });
     if (cli.json) cli.io.stdout.write(`${JSON.stringify(entry)}\n`);
-    else cli.io.stdout.write(shown`Installed ${entry.name} ${entry.version} in ${args.packs}.\n`);
+    else
+      cli.io.stdout.write(
+        shown`Installed ${entry.name} ${entry.version} in ${args.packs}. Hosts serve it from their next start on: weft serve --packs ${args.packs}\n`,
+      );
     return EXIT.done;
   },
 });

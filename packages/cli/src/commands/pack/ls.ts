@@ -22,18 +22,20 @@ export const ls = leaf({
   args: PACKS_ARGS,
   async run({ cli, args }) {
     const rows = await withPacks(async ({ PackError }) => {
-      const { loadPack, OFFER, openPackFolder } = await import('../../packs/pack-folder.ts');
+      const { checkCode, loadPack, OFFER, openPackFolder } = await import('../../packs/pack-folder.ts');
       const folder = await openPackFolder(cli.io.cwd, args.packs);
       const found: Row[] = [];
       for (const entry of folder.packs) {
         const { name, version, integrity } = entry;
-        const outcome = await loadPack(folder, entry, OFFER).then(
-          ({ manifest }) => ({ types: manifest.nodes.map(({ typeId }) => typeId) }),
-          (error: unknown) => {
-            if (!(error instanceof PackError)) throw error;
-            return { problem: error.code, message: error.message };
-          },
-        );
+        const types = async () => {
+          const pack = await loadPack(folder, entry, OFFER);
+          await checkCode(pack);
+          return { types: pack.manifest.nodes.map(({ typeId }) => typeId) };
+        };
+        const outcome = await types().catch((error: unknown) => {
+          if (!(error instanceof PackError)) throw error;
+          return { problem: error.code, message: error.message };
+        });
         found.push({ name, version, integrity, ...outcome });
       }
       return found;

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { moduleText, wasmOf } from '@weft/packs/test-modules';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { main } from '../../main.ts';
 import { recordedIo } from '../../testing/recorded-io.ts';
@@ -33,10 +34,9 @@ async function weft(...argv: string[]): Promise<Ran> {
   return { code, out: io.out(), err: io.err(), json: argv.includes('--json') ? JSON.parse(line) : {} };
 }
 
-/** An empty module: what it must export is another matter. */
-const MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
-
-async function wasmPack(change: object = {}): Promise<void> {
+async function wasmPack(
+  change: { readonly name?: string; readonly [field: string]: unknown } = {},
+): Promise<void> {
   const manifest = {
     name: 'vendor.acme.hello',
     version: '1.0.0',
@@ -45,7 +45,7 @@ async function wasmPack(change: object = {}): Promise<void> {
     ...change,
   };
   await write('hello/pack.json', JSON.stringify(manifest));
-  await write('hello/dist/hello.wasm', MODULE);
+  await write('hello/dist/hello.wasm', await wasmOf(moduleText({ name: manifest.name })));
 }
 
 async function newKey(name: string): Promise<void> {
@@ -194,6 +194,21 @@ describe('weft pack', () => {
     expect(unpinned).toMatchObject({ code: 3, json: { error: 'pack_not_pinned' } });
     expect(unlisted).toMatchObject({ code: 3, json: { error: 'pack_not_approved' } });
     expect(verified).toMatchObject({ code: 1, json: { error: 'pack_not_approved' } });
+    expect(await readdir(join(folder, 'packs'))).toEqual(['trust.json']);
+  });
+
+  it('installs no module that is not what its manifest says', async () => {
+    await write('packs/trust.json', '{"mode":"open"}');
+    await wasmPack();
+    await write('hello/dist/hello.wasm', await wasmOf(moduleText({ abi: 2 })));
+    await weft('pack', 'build', 'hello', '-o', 'hello.tgz');
+    const newer = await weft('pack', 'install', 'hello.tgz', '--json');
+    await write('hello/dist/hello.wasm', await wasmOf(moduleText({ without: 'openwop_alloc' })));
+    await weft('pack', 'build', 'hello', '-o', 'hello.tgz');
+    const lacking = await weft('pack', 'install', 'hello.tgz', '--json');
+
+    expect(newer).toMatchObject({ code: 3, json: { error: 'unsupported_abi_version' } });
+    expect(lacking).toMatchObject({ code: 3, json: { error: 'wasm_module_invalid' } });
     expect(await readdir(join(folder, 'packs'))).toEqual(['trust.json']);
   });
 

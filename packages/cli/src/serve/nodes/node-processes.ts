@@ -2,7 +2,7 @@ import type { Log } from '@weft/engine';
 import { visibleText } from '../../output/terminal-text.ts';
 import { endSession, placeText } from './end-session.ts';
 import { type Ended, type NodeProcess, startNodeProcess } from './node-process.ts';
-import type { ServedNode, Share } from './process-messages.ts';
+import type { NodeSource, ServedNode, Share } from './process-messages.ts';
 import { watchFolders } from '../../user-code/watch-folders.ts';
 
 /**
@@ -24,7 +24,7 @@ export interface NodeProcesses {
 }
 
 export interface NodeProcessesOptions {
-  readonly folders: readonly string[];
+  readonly source: NodeSource;
   readonly cwd: string;
   readonly url: string;
   readonly key: string;
@@ -47,7 +47,8 @@ const RELOAD_GRACE_MS = 600_000;
 const MORE_SILENCE_MS = 10_000;
 
 export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses {
-  const { log, dev } = options;
+  const { log, dev, source } = options;
+  const label = source.kind === 'folders' ? 'nodes' : 'packs';
   const alone = new Set<string>();
   const all = new Set<NodeProcess>();
   /** Those with the newest code, by the type that they serve alone; '' for the one that serves the others. */
@@ -62,9 +63,9 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
       heapMb: options.heapMb,
       silenceMs: options.stuckMs + MORE_SILENCE_MS,
       onLine: (stream, line) =>
-        log(stream === 'stdout' ? 'info' : 'warn', { process: child.pid }, `nodes: ${visibleText(line)}`),
+        log(stream === 'stdout' ? 'info' : 'warn', { process: child.pid }, `${label}: ${visibleText(line)}`),
       onLoaded({ warnings, files }) {
-        for (const warning of warnings) log('warn', {}, `nodes: ${visibleText(warning)}`);
+        for (const warning of warnings) log('warn', {}, `${label}: ${visibleText(warning)}`);
         watching?.follow(files);
       },
     });
@@ -80,11 +81,11 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
     const child = spare ?? launch();
     spare = undefined;
     const share: Share = role === '' ? { except: [...alone] } : { only: role };
-    const { url, key, folders, cwd, concurrency, stuckMs } = options;
+    const { url, key, cwd, concurrency, stuckMs } = options;
     const graceMs = dev ? RELOAD_GRACE_MS : STOP_GRACE_MS;
-    child.begin({ kind: 'serve', url, key, folders, cwd, concurrency, dev, share, stuckMs, graceMs });
+    child.begin({ kind: 'serve', url, key, source, cwd, concurrency, dev, share, stuckMs, graceMs });
     child.ready.then(
-      (nodes) => log('info', { process: child.pid }, `nodes: serving ${visibleText(namesOf(nodes))}`),
+      (nodes) => log('info', { process: child.pid }, `${label}: serving ${visibleText(namesOf(nodes))}`),
       () => undefined,
     );
     return child;
@@ -118,7 +119,7 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
     log(
       'error',
       { types: [...busy] },
-      `nodes: a process with code of yours ${what}; its tasks are performed again`,
+      `${label}: a process with code of yours ${what}; its tasks are performed again`,
     );
     if (workerId !== undefined)
       await endSession(options, workerId, standstill).catch((error: unknown) => closeFailed(error));
@@ -126,13 +127,13 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
     for (const typeId of stuck === undefined ? busy : [stuck]) {
       if (alone.has(typeId) || alone.size >= MOST_ALONE) continue;
       alone.add(typeId);
-      log('warn', { typeId }, `nodes: ${visibleText(typeId)} runs in a process of its own from now on`);
+      log('warn', { typeId }, `${label}: ${visibleText(typeId)} runs in a process of its own from now on`);
       keep(typeId, start(typeId));
     }
   }
 
   function closeFailed(error: unknown): void {
-    log('warn', {}, `nodes: its session was not closed, and ends with its lease: ${String(error)}`);
+    log('warn', {}, `${label}: its session was not closed, and ends with its lease: ${String(error)}`);
   }
 
   /** Everything again, with the code as it is now; the old processes drain when it serves. */
@@ -154,25 +155,26 @@ export function startNodeProcesses(options: NodeProcessesOptions): NodeProcesses
       firstServed(nodes);
       for (const each of old.values()) each.drain();
       const ms = Math.round(performance.now() - began);
-      log('info', { ms }, `nodes: reloaded ${visibleText(namesOf(nodes))}`);
+      log('info', { ms }, `${label}: reloaded ${visibleText(namesOf(nodes))}`);
     } catch (error) {
       if (next !== mine) return;
       next = undefined;
       for (const typeId of before) alone.add(typeId);
       child.kill();
-      log('error', {}, `nodes: not reloaded; the code before stays.\n${visibleLines(messageOf(error))}`);
+      log('error', {}, `${label}: not reloaded; the code before stays.\n${visibleLines(messageOf(error))}`);
     } finally {
       prepareSpare();
     }
   }
 
-  const watching = dev
-    ? watchFolders(
-        options.folders,
-        () => void reload(),
-        (error) => log('error', {}, `nodes: changes of files are not seen any more: ${error.message}`),
-      )
-    : undefined;
+  const watching =
+    dev && source.kind === 'folders'
+      ? watchFolders(
+          source.folders,
+          () => void reload(),
+          (error) => log('error', {}, `${label}: changes of files are not seen any more: ${error.message}`),
+        )
+      : undefined;
   const first = start('');
   keep('', first);
   const ready = new Promise<readonly ServedNode[]>((resolve, reject) => {

@@ -1,11 +1,12 @@
 /** What a host and the processes that it starts for code of users say to each other, over the channel between them. */
+import type { JsonObject } from '@weft/protocol/plain';
 
 /** The first message to a process. The key travels here and nowhere else: not as an argument, a variable or a file. */
 export interface Assignment {
   readonly kind: 'serve';
   readonly url: string;
   readonly key: string;
-  readonly folders: readonly string[];
+  readonly source: NodeSource;
   readonly cwd: string;
   readonly concurrency: number;
   readonly dev: boolean;
@@ -14,7 +15,18 @@ export interface Assignment {
   readonly graceMs: number;
 }
 
-/** Which types of the folders a process serves. */
+/** Where node types come from. */
+export type NodeSource =
+  | { readonly kind: 'folders'; readonly folders: readonly string[] }
+  | {
+      readonly kind: 'packs';
+      readonly folder: string;
+      readonly tenant: string;
+      /** The discovery document of the host, to which peer dependencies are held. */
+      readonly capabilities: JsonObject;
+    };
+
+/** Which types of the source a process serves. */
 export type Share =
   | { readonly only: string; readonly except?: undefined }
   | { readonly except: readonly string[]; readonly only?: undefined };

@@ -119,6 +119,12 @@ export const SETTINGS = {
     kind: list(form.FOLDER),
     description: 'Serve every node type that the files of these folders define, in processes of their own',
   },
+  packs: {
+    group: 'Your own code',
+    sources: FLAG,
+    kind: text('DIR', undefined),
+    description: 'Serve the node types of the packs that are installed in this folder (weft pack install)',
+  },
   nodesConcurrency: {
     group: 'Your own code',
     sources: FILE_ONLY,

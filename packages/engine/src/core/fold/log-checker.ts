@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { type EventType, isTerminalEvent, type Payload } from '../../model/run-event.ts';
 import { nodeKey } from '../../model/run-state.ts';
+import { isNodeCap } from './node-caps.ts';
 
 /**
  * Says whether a log could have been written by a correct host. It knows nothing of `evolve`: two independent readings of
@@ -38,7 +39,7 @@ export const LOG_RULES = [
   },
   { id: 'L11', rule: 'A node event names its node, and the same one in the document and in the payload.' },
   { id: 'L12', rule: 'A breached cap was exceeded: observed is greater than limit.' },
-  { id: 'L13', rule: 'A cap is breached once per kind.' },
+  { id: 'L13', rule: 'A cap of the run is breached once per kind.' },
   {
     id: 'L14',
     rule: 'The cap on node executions holds: at most limit starts before the breach, none after it.',
@@ -400,7 +401,7 @@ function readBreach(
     report('L12', `observed ${String(observed)} is not above the limit ${String(limit)}`);
   }
   const name = String(kind);
-  if (reading.breaches.has(name)) report('L13', `the cap "${name}" was breached before`);
+  if (reading.breaches.has(name) && !isNodeCap(name)) report('L13', `the cap "${name}" was breached before`);
   if (name === 'node-executions' && typeof limit === 'number' && reading.starts > limit) {
     report('L14', `${reading.starts} nodes had started, the limit is ${limit}`);
   }

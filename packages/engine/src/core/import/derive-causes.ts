@@ -2,6 +2,7 @@ import { isJsonObject } from '@weft/protocol';
 import { NOT_TRIGGERED } from '../channels/channel-triggers.ts';
 import type { Plan } from '../compile/plan.ts';
 import { fromStored } from '../fold/from-stored.ts';
+import { isNodeCap } from '../fold/node-caps.ts';
 import { causeText, type CauseType } from '../fold/overlay.ts';
 import { toNumber } from '../fold/to-plain.ts';
 import type { CooperativeTask } from '../json/cooperative-task.ts';
@@ -59,7 +60,9 @@ function causeOfOne(event: RunEvent, plan: Plan): CauseType | undefined {
     case 'weft.step.started':
       return toNumber(foldPayload(event).attempt) > 0 ? 'continue' : undefined;
     case 'cap.breached': {
-      const isTime = foldPayload(event).kind === 'run-duration' || plan.triggers.has(event.nodeId ?? '');
+      const { kind } = foldPayload(event);
+      if (isNodeCap(kind)) return undefined;
+      const isTime = kind === 'run-duration' || plan.triggers.has(event.nodeId ?? '');
       return isTime ? 'continue' : undefined;
     }
     case 'output.chunk':

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { isNodeCap } from '../fold/node-caps.ts';
 import type { Cause } from '../fold/overlay.ts';
 import { toNumber, toText } from '../fold/to-plain.ts';
 import type { ChannelRequest, NodeEvent, Question } from '../../model/node-type.ts';
@@ -33,8 +34,7 @@ export function inputOf(
   const own = ownFacts(facts);
   const last = own.at(-1);
   // Other hosts may record facts of an effect while it runs: without an end there is no outcome yet.
-  if (last === undefined || (type === 'outcome' && !ENDS.has(last.type)))
-    return { type: 'continue', commandsWait };
+  if (last === undefined || (type === 'outcome' && !isEnd(last))) return { type: 'continue', commandsWait };
   const key = keyOf(last);
   const node = nodeOf(key);
   switch (type) {
@@ -79,13 +79,22 @@ const ENDS: ReadonlySet<string> = new Set<EventType>([
   'weft.step.retried',
 ]);
 
+function isEnd(event: RunEvent): boolean {
+  return ENDS.has(event.type) && !isBreachOfNode(event);
+}
+
+/** On record next to the failure of the attempt, which follows. */
+function isBreachOfNode(event: RunEvent): boolean {
+  return event.type === 'cap.breached' && isNodeCap(foldPayload(event).kind);
+}
+
 /** What an input has led to itself is about one node and stands first; all else follows from that. */
 function ownFacts(facts: readonly RunEvent[]): RunEvent[] {
   const own: RunEvent[] = [];
   for (const fact of facts) {
     if (fact.nodeId !== facts[0]?.nodeId) break;
     own.push(fact);
-    if (ENDS.has(fact.type)) break;
+    if (isEnd(fact)) break;
   }
   return own;
 }
@@ -145,9 +154,11 @@ function outcomeOf(own: readonly RunEvent[], last: RunEvent): Outcome {
   }
 }
 
-/** What a failed attempt has logged. */
+/** What a failed attempt has logged, and the cap that it breached. */
 function eventsBefore(own: readonly RunEvent[]): { events?: readonly NodeEvent[] } {
-  const { events } = parts(own.slice(0, -1).filter(({ type }) => type === 'log.appended'));
+  const { events } = parts(
+    own.slice(0, -1).filter((event) => event.type === 'log.appended' || isBreachOfNode(event)),
+  );
   return events === undefined ? {} : { events };
 }
 

@@ -2,8 +2,16 @@
 import { Worker } from 'node:worker_threads';
 import { type NodeWorker, serveNodes } from '@weft/sdk/worker';
 import { createLeanFetch } from '../../../connecting/lean-fetch.ts';
+import type { LoadedNodes } from '../../../packs/pack-nodes.ts';
 import { loadNodeFolders } from '../../../user-code/node-folders.ts';
-import type { Assignment, FromNodeProcess, ServedNode, Share, ToNodeProcess } from '../process-messages.ts';
+import type {
+  Assignment,
+  FromNodeProcess,
+  NodeSource,
+  ServedNode,
+  Share,
+  ToNodeProcess,
+} from '../process-messages.ts';
 import { followTypes } from './busy-types.ts';
 import { followTasks } from './current-task.ts';
 import type { WatchdogData } from './watchdog-thread.ts';
@@ -30,17 +38,25 @@ function isOfShare({ only, except }: Share, typeId: string): boolean {
   return only === undefined ? !except.includes(typeId) : only === typeId;
 }
 
+/** Each source is loaded by a module of its own: neither needs what the other does. */
+async function loadNodes(source: NodeSource, cwd: string): Promise<LoadedNodes> {
+  if (source.kind === 'folders') return loadNodeFolders(source.folders, cwd);
+  const { loadPackNodes } = await import('../../../packs/pack-nodes.ts');
+  return loadPackNodes(source);
+}
+
 async function serve(assignment: Assignment): Promise<void> {
-  const { url, key, folders, cwd, share, concurrency, dev, graceMs } = assignment;
+  const { url, key, source, cwd, share, concurrency, dev, graceMs } = assignment;
   const around = followTypes(followTasks(), (types) => tell({ kind: 'busy', types }));
   watchMainThread(assignment.stuckMs);
-  const { nodes: all, warnings, files } = await loadNodeFolders(folders, cwd);
+  const { nodes: all, warnings, files, documentOf } = await loadNodes(source, cwd);
   const nodes = all.filter(({ definition }) => isOfShare(share, definition.typeId));
   const served = nodes.map(
     ({ definition: { typeId, version }, file }): ServedNode => ({ typeId, version, file }),
   );
   tell({ kind: 'loaded', nodes: served, warnings: share.only === undefined ? warnings : [], files });
   if (nodes.length === 0) return;
+  const flag = source.kind === 'packs' ? 'serve --packs' : 'serve --nodes';
   worker = serveNodes(
     nodes.map(({ definition }) => definition),
     {
@@ -51,7 +67,8 @@ async function serve(assignment: Assignment): Promise<void> {
       dev,
       graceMs,
       around,
-      name: share.only === undefined ? 'serve --nodes' : `serve --nodes (${share.only})`,
+      documentOf,
+      name: share.only === undefined ? flag : `${flag} (${share.only})`,
       log(level, message) {
         if (level === 'warn' || level === 'error') process.stderr.write(`${message}\n`);
       },

@@ -1,0 +1,102 @@
+import { availableParallelism } from 'node:os';
+import {
+  createWasmThreads,
+  type OpenedPack,
+  openWasmPack,
+  PackError,
+  type PackNode,
+  schemasOf,
+  type WasmPack,
+} from '@weft/packs';
+import type { NodeTypeDocument } from '@weft/protocol/plain';
+import { type NodeDefinition, NodeError } from '@weft/sdk/nodes';
+import type { NodeSource } from '../serve/nodes/process-messages.ts';
+import type { FoundNode, NodeFolders } from '../user-code/node-folders.ts';
+import { loadPack, OFFER, openPackFolder } from './pack-folder.ts';
+
+export interface LoadedNodes extends NodeFolders {
+  readonly documentOf?: (node: NodeDefinition) => NodeTypeDocument;
+}
+
+type PackSource = Extract<NodeSource, { kind: 'packs' }>;
+
+/** Node types of all installed packs. One that cannot be trusted, or does not fit the host, is a reason to serve none. Throws PackError. */
+export async function loadPackNodes({
+  folder: path,
+  tenant,
+  capabilities,
+}: PackSource): Promise<LoadedNodes> {
+  const folder = await openPackFolder(path, '.');
+  const threads = createWasmThreads(availableParallelism());
+  const nodes: FoundNode[] = [];
+  const documents = new Map<NodeDefinition, NodeTypeDocument>();
+  const owners = new Map<string, string>();
+  for (const entry of folder.packs) {
+    const pack = await loadPack(folder, entry, { ...OFFER, capabilities });
+    const wasm = await openWasmPack(pack, threads);
+    for (const node of pack.manifest.nodes) {
+      const owner = `${entry.name} ${entry.version}`;
+      refuseTwice(owners, node, owner);
+      const document = documentOf(node, pack);
+      const definition = { ...document, inputs: {}, outputs: {}, run: performer(wasm, node, tenant) };
+      documents.set(definition, document);
+      nodes.push({ definition, file: owner });
+    }
+  }
+  return {
+    nodes,
+    files: [],
+    warnings: nodes.length === 0 ? [`${path} has no packs. Install one: weft pack install FILE`] : [],
+    documentOf(node) {
+      const document = documents.get(node);
+      if (document === undefined) throw new Error(`${node.typeId} is of no pack`);
+      return document;
+    },
+  };
+}
+
+function refuseTwice(owners: Map<string, string>, { typeId, version }: PackNode, owner: string): void {
+  const id = `${typeId} ${version}`;
+  const other = owners.get(id);
+  if (other !== undefined)
+    throw new PackError(
+      'pack_dependency_conflict',
+      `${other} and ${owner} both define ${id}. Remove one of them.`,
+    );
+  owners.set(id, owner);
+}
+
+const ANY = { type: 'object', properties: {}, additionalProperties: true };
+
+function documentOf(node: PackNode, { files }: OpenedPack): NodeTypeDocument {
+  const { typeId, version, label, description, category, role } = node;
+  const { config, inputs = ANY, outputs = ANY } = schemasOf(node, files);
+  return {
+    typeId,
+    version,
+    category,
+    role,
+    inputs,
+    outputs,
+    ...(label !== undefined && { title: label }),
+    ...(description !== undefined && { summary: description }),
+    ...(config !== undefined && { config }),
+  };
+}
+
+function performer(wasm: WasmPack, { typeId }: PackNode, tenantId: string): NodeDefinition['run'] {
+  return async ({ inputs, config, runId, nodeId, attempt, invocationId, signal, log }) => {
+    const nodeContext = { runId, nodeId, tenantId, attempt, configurable: {}, agent: null, config };
+    const call = {
+      typeId,
+      request: JSON.stringify({ abiVersion: 1, nodeContext, inputs }),
+      nowMs: Date.now(),
+      seed: [runId, nodeId, invocationId, attempt].join('\n'),
+    };
+    const outcome = await wasm.invoke(call, signal);
+    for (const [level, message] of outcome.logs) log(level, message);
+    if (outcome.error === undefined) return outcome.outputs;
+    const { code, message, details } = outcome.error;
+    throw new NodeError(code, message, { details });
+  };
+}

@@ -1,0 +1,135 @@
+import { appendFile, cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { answer, doing, moduleText, wasmOf } from '@weft/packs/test-modules';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../main.ts';
+import { type Project, startProject } from '../testing/own-code.ts';
+import { recordedIo } from '../testing/recorded-io.ts';
+
+const EXAMPLE = new URL('../../../../examples/wasm-pack/', import.meta.url).pathname;
+
+let folder: string;
+let project: Project;
+
+async function write(name: string, text: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(join(folder, name)), { recursive: true });
+  await writeFile(join(folder, name), text);
+}
+
+async function weft(...argv: string[]): Promise<void> {
+  const io = recordedIo({ cwd: folder });
+  if ((await main(argv, io)) !== 0) throw new Error(io.err());
+}
+
+async function installExample(): Promise<void> {
+  for (const name of ['pack.json', 'schemas/greet.inputs.json', 'schemas/greet.outputs.json'])
+    await write(`example/${name}`, await readFile(join(EXAMPLE, name)));
+  await write('example/dist/hello.wasm', await wasmOf(await readFile(join(EXAMPLE, 'hello.wat'), 'utf8')));
+  await weft('pack', 'build', 'example', '-o', 'example.tgz');
+  await weft('pack', 'install', 'example.tgz');
+}
+
+/** A pack whose only node type does this. */
+async function installOne(name: string, invoke: string): Promise<void> {
+  const typeId = `acme.${name}`;
+  const manifest = {
+    name: `vendor.acme.${name}`,
+    version: '1.0.0',
+    nodes: [{ typeId, version: '1.0.0', category: 'data', role: 'pure' }],
+    runtime: { language: 'wasm', entry: 'dist/a.wasm', wasm: { abiVersion: 1, memoryPagesMax: 4 } },
+  };
+  await write(`${name}/pack.json`, JSON.stringify(manifest));
+  await write(`${name}/dist/a.wasm`, await wasmOf(moduleText({ name: manifest.name, typeId, invoke })));
+  await weft('pack', 'build', name, '-o', `${name}.tgz`);
+  await weft('pack', 'install', `${name}.tgz`);
+}
+
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'weft-packs-')));
+  await write('packs/trust.json', '{"mode":"open"}');
+  await installExample();
+  await installOne(
+    'grow',
+    doing('(loop $more (br_if $more (i32.ne (memory.grow (i32.const 1)) (i32.const -1)))) unreachable'),
+  );
+  await installOne('spin', doing('(loop $on (br $on)) (i32.const 0) (i32.const 0)'));
+  await installOne('ask', answer('{"outcome":"suspended","interrupt":{}}'));
+  project = await startProject({ files: {}, flags: ['--packs', join(folder, 'packs')] });
+});
+afterAll(async () => {
+  await project.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('a host with packs', () => {
+  it('runs the nodes of a WASM pack, and a replay is equal', async () => {
+    const runId = await project.run('example.hello.greet', { name: 'Ada' });
+    const ended = await project.ended(runId);
+    const { runId: again } = await project.client.runs.fork(runId, { mode: 'replay', fromSeq: 0 });
+    const replayed = await project.ended(again);
+
+    expect(ended.status).toBe('completed');
+    expect(replayed.status).toBe('completed');
+    const outputs = async (id: string) => {
+      const { events } = await project.client.runs.poll(id);
+      return events
+        .filter(({ type }) => type === 'node.completed')
+        .map(({ payload }) => JSON.stringify(payload));
+    };
+    expect(await outputs(runId)).toEqual([expect.stringContaining('Hello, Ada!')]);
+    expect(await outputs(again)).toEqual(await outputs(runId));
+  });
+
+  it('checks inputs against the schemas of the pack', async () => {
+    const ended = await project.ended(await project.run('example.hello.greet', { name: 7 }));
+
+    expect(ended).toMatchObject({ status: 'failed' });
+  });
+
+  it.each([
+    ['acme.grow', {}, 'wasm_cap_breached'],
+    ['acme.ask', {}, 'wasm_suspend_not_implemented'],
+    ['acme.spin', { timeoutMs: 500 }, 'timeout'],
+  ])('survives a module that misbehaves: %s', async (typeId, settings, code) => {
+    const ended = await project.ended(await project.run(typeId, {}, settings));
+    const next = await project.ended(await project.run('example.hello.greet', {}));
+
+    expect(ended.status).toBe('failed');
+    expect(JSON.stringify(ended.error)).toContain(code);
+    expect(next.status).toBe('completed');
+  });
+
+  it('records a cap that a module breached before the failure, and a replay does the same', async () => {
+    const runId = await project.run('acme.grow');
+    await project.ended(runId);
+    const { runId: again } = await project.client.runs.fork(runId, { mode: 'replay', fromSeq: 0 });
+    await project.ended(again);
+
+    const told = async (id: string) => {
+      const { events } = await project.client.runs.poll(id);
+      return events
+        .filter(({ type }) => /^(cap|node)\./.test(type))
+        .map(({ type, payload }) => [type, type === 'cap.breached' ? payload : undefined]);
+    };
+    const breach = { kind: 'wasm-memory', limit: 262_144, observed: 327_680, nodeId: 'node' };
+    expect(await told(runId)).toEqual([
+      ['node.started', undefined],
+      ['cap.breached', breach],
+      ['node.failed', undefined],
+    ]);
+    expect(await told(again)).toEqual(await told(runId));
+  });
+
+  it('does not start with a pack that was changed after it was installed', async () => {
+    const copy = join(folder, 'changed');
+    await cp(join(folder, 'packs'), copy, { recursive: true });
+    await appendFile(join(copy, 'vendor.example.hello-1.0.0.tgz'), 'x');
+
+    const { code, err } = await project.serve(['--port', '0', '--packs', copy]);
+
+    expect(code).toBe(3);
+    expect(err).toContain('The node types of --packs cannot be served.');
+    expect(err).toContain('The archive is sha256-');
+  });
+});
