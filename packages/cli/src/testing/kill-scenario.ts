@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CountingServer, openCountingServer } from './counting-server.ts';
 import { freePort, type HostProcess, startHostProcess } from './host-process.ts';
 import { type KillClientOptions, type Receipts, runKillClient } from './kill-client.ts';
-import { killWorkflows, TOKENS } from './kill-workflows.ts';
+import { AGENT_TURNS, killWorkflows, TOKENS } from './kill-workflows.ts';
 import { seededChance } from './seeded-chance.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
 const API_KEY = `weft_test_${'k'.repeat(43)}`;
-/** A third with children, a dispatch loop and streamed text; the others with effects, and with approvals first. */
+/** A third with children, a dispatch loop, streamed text and an agent; the others with effects, and with approvals first. */
 const CLIENTS: readonly Pick<
   KillClientOptions,
   'workflowId' | 'nodeToAnswer' | 'answerChild' | 'configurable'
@@ -29,6 +29,7 @@ const CLIENTS: readonly Pick<
     workflowId: 'kill-stream',
     configurable: { mockProvider: { id: 'stream-text', config: { tokens: TOKENS, delayMsPerToken: 8 } } },
   },
+  { workflowId: 'kill-agent', configurable: { mockProvider: { id: 'tool-calls' } } },
 ];
 
 interface EventDocument {
@@ -192,6 +193,18 @@ export function testKills(store: StoreUnderTest): void {
       for (const [id, { status }] of children) {
         expect(status, id).toBe('completed');
         expect(known.has(id), id).toBe(true);
+      }
+    });
+
+    it('took every turn of an agent once, in order', () => {
+      const runs = runsOf('kill-agent');
+      expect(runs.length).toBeGreaterThan(0);
+      for (const runId of runs) {
+        const ended = logs.get(runId)?.documents.filter(({ type }) => type === 'weft.step.completed') ?? [];
+        expect(
+          ended.map(({ payload }) => payload['step']),
+          runId,
+        ).toEqual(Array.from({ length: AGENT_TURNS }, (_, index) => `turn-${index + 1}`));
       }
     });
 

@@ -10,6 +10,7 @@ export function killWorkflows(worldPort: number): JsonObject[] {
     dispatchWorkflow(worldPort),
     ...WORKERS.map((name) => workflow(`kill-${name}`, [callNode(`call-${name}`, worldPort)], [])),
     streamWorkflow(),
+    agentWorkflow(),
   ];
 }
 
@@ -148,6 +149,14 @@ function dispatchWorkflow(worldPort: number): JsonObject {
       ['dis', 'call-last'],
     ],
   );
+}
+
+/** Turns that the agent takes. Its model calls a tool in each that there is not, and so nobody is asked. */
+export const AGENT_TURNS = 6;
+
+function agentWorkflow(): JsonObject {
+  const config = { instructions: 'Go on.', prompt: 'Begin.', stopWhen: `outputs.turns >= ${AGENT_TURNS}` };
+  return workflow('kill-agent', [plainNode('agent', 'weft.ai.agent', config)], []);
 }
 
 function streamWorkflow(): JsonObject {

@@ -118,6 +118,11 @@ async function eventsOf(test: TestHost, runId: string): Promise<Told[]> {
   }));
 }
 
+/** Ids of runs differ, nothing else may. */
+function withoutRun(events: Told[]): Told[] {
+  return events.map(({ payload: { runId: _own, ...payload }, ...rest }) => ({ ...rest, payload }));
+}
+
 async function answer(test: TestHost, runId: string, value: Json): Promise<void> {
   const by = { by: 'alice', byUser: false, viaLink: false };
   await test.host.runs.command(alice, runId, { type: 'resolve', nodeId: 'agent', value, ...by });
@@ -419,7 +424,60 @@ describe('an agent whose host is stopped', () => {
   });
 });
 
+describe('what an agent waits for', () => {
+  it('is told by its step', async () => {
+    const { models } = scripted(() => {
+      throw new NodeFailure('provider_error', 'Busy.', { retryable: true });
+    });
+    const test = await open({ models });
+
+    const runId = await begin(test, { tools: [] }, { retry: { maxAttempts: 2, initialMs: 60_000 } });
+
+    const explained = await until(async () => {
+      const found = await test.host.runs.explain(alice, runId);
+      return found?.waitingFor === 'retry' ? found : undefined;
+    });
+    expect(explained.sentence).toMatch(/^Step turn-1 of node agent is tried again at /);
+  });
+});
+
 describe('a fork of an agent', () => {
+  it('is the same for two hundred of them, and none asks or calls again', async () => {
+    const { models, requests } = scripted(
+      {
+        calls: [
+          ['files__read', { path: 'a' }],
+          ['files__read', { path: 'b' }],
+        ],
+      },
+      { calls: [['files__read', { path: 'c' }]], reasoning: 'Once more.' },
+      { text: 'Done.' },
+    );
+    const tools = shelf([{ name: 'read' }]);
+    const test = await open({ models, tools });
+    const runs = [
+      await begin(test),
+      ...(await Promise.all(Array.from({ length: 199 }, () => test.run('work')))),
+    ];
+    for (const runId of runs) await outcome(test, runId);
+    const before = [requests.length, tools.calls.length];
+
+    const replays = await Promise.all(
+      runs.map(async (runId) => {
+        const forked = await test.host.runs.fork(alice, runId, { mode: 'replay' });
+        return forked !== undefined && 'runId' in forked ? forked.runId : '';
+      }),
+    );
+    for (const runId of replays) await outcome(test, runId);
+
+    expect([requests.length, tools.calls.length]).toEqual(before);
+    expect(before).toEqual([600, 600]);
+    for (const [index, replay] of replays.entries()) {
+      const source = runs[index] ?? '';
+      expect(withoutRun(await eventsOf(test, replay))).toEqual(withoutRun(await eventsOf(test, source)));
+    }
+  }, 60_000);
+
   it('that replays it makes no call and differs in nothing', async () => {
     const { models, requests } = scripted({ calls: [['files__read', { path: 'a' }]] }, { text: 'Done.' });
     const tools = shelf([{ name: 'read' }]);
@@ -433,9 +491,7 @@ describe('a fork of an agent', () => {
     await outcome(test, replay);
 
     expect([requests.length, tools.calls.length]).toEqual(before);
-    const plain = (events: Told[]) =>
-      events.map(({ type, payload: { runId: _own, ...payload } }) => ({ type, payload }));
-    expect(plain(await eventsOf(test, replay))).toEqual(plain(await eventsOf(test, runId)));
+    expect(withoutRun(await eventsOf(test, replay))).toEqual(withoutRun(await eventsOf(test, runId)));
   });
 
   it('asks another model from any turn on, and repeats no call before it', async () => {

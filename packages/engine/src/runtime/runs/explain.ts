@@ -1,5 +1,5 @@
 import { type InterruptKind, toIso, waitingFor } from '@weft/protocol';
-import { isTerminalStatus, type NodeState, type RunState } from '../../model/run-state.ts';
+import { isTerminalStatus, type NodeState, type RunState, type StepState } from '../../model/run-state.ts';
 import type { ExplainedTask, Explanation } from '../../host/host.ts';
 import type { RunRow } from '../../ports/store.ts';
 import { type quarantineOf, shownStatus } from './run-status.ts';
@@ -129,15 +129,7 @@ function runningReason(row: RunRow, state: RunState, now: number, tasks: readonl
   if (row.holder === undefined && (timer?.dueAt === undefined || timer.dueAt <= now)) {
     return { waitingFor: 'claim', sentence: 'Nobody holds the run; it waits for a host to take it up.' };
   }
-  const [task] = tasks;
-  if (effect !== undefined && task !== undefined) return workerReason(task);
-  if (effect !== undefined) {
-    return {
-      waitingFor: 'effect',
-      nodeId: effect.nodeId,
-      sentence: `Node ${effect.nodeId} is under way (attempt ${effect.attempt + 1}).`,
-    };
-  }
+  if (effect !== undefined) return effectReason(effect, tasks[0]);
   if (timer?.dueAt === undefined) return { waitingFor: 'nothing', sentence: 'The run is being advanced.' };
   const until = toIso(timer.dueAt);
   if (timer.status === 'backoff') {
@@ -155,6 +147,30 @@ function runningReason(row: RunRow, state: RunState, now: number, tasks: readonl
     until,
     sentence: `Node ${timer.nodeId} waits until ${until}.`,
   };
+}
+
+function effectReason(node: NodeState, task: WorkerTask | undefined): Reason {
+  if (task !== undefined) return workerReason(task);
+  const { nodeId, attempt } = node;
+  const step = openStep(node);
+  if (step !== undefined) return stepReason(nodeId, step);
+  const sentence = `Node ${nodeId} is under way (attempt ${attempt + 1}).`;
+  return { waitingFor: 'effect', nodeId, sentence };
+}
+
+/** The oldest that has not ended. */
+function openStep({ steps }: NodeState): StepState | undefined {
+  return steps?.find(({ status }) => status === 'running' || status === 'backoff');
+}
+
+function stepReason(nodeId: string, { id, attempt, dueAt }: StepState): Reason {
+  if (dueAt === undefined) {
+    const sentence = `Node ${nodeId} is at step ${id} (attempt ${attempt + 1}).`;
+    return { waitingFor: 'effect', nodeId, sentence };
+  }
+  const until = toIso(dueAt);
+  const sentence = `Step ${id} of node ${nodeId} is tried again at ${until}.`;
+  return { waitingFor: 'retry', nodeId, until, sentence };
 }
 
 function workerReason({ nodeId, task }: WorkerTask): Reason {
