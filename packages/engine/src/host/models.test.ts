@@ -51,6 +51,22 @@ describe('the models of a host', () => {
     expect(await said(await open({ models: ECHO }))).toBe('Speak.');
   });
 
+  it('have what they used added up in the metrics of the run, without a price that no one knows', async () => {
+    const test = await open({ models: ECHO });
+    const ask = (id: string) => node(id, 'core.ai.callPrompt', { prompt: 'Speak.' });
+    await test.register({ nodes: [ask('one'), ask('two')] }, 'twice');
+    const runId = await test.run('twice');
+
+    const ended = await until(async () => {
+      const snapshot = (await test.host.runs.snapshot(alice, runId))?.snapshot;
+      return snapshot?.status === 'completed' ? snapshot : undefined;
+    });
+
+    expect(ended.metrics).toEqual({
+      openwopCost: { tokens: { input: 2, output: 2 }, provider: 'echo', model: 'echo-1' },
+    });
+  });
+
   it('are none unless it is given some', async () => {
     expect(await said(await open({}))).toBe('provider_unavailable');
   });

@@ -201,6 +201,8 @@ export interface RunState {
   outputs?: JsonObject | undefined;
   error?: NodeError | undefined;
   failedNodeId?: string | undefined;
+  /** What its calls of models have used together; absent before the first. */
+  usage?: RunUsage | undefined;
   /** Nodes under way (running or waiting to be retried); with none, suspended nodes decide the run's status. */
   activeNodes: number;
   /** Those of them that are delays. */
@@ -397,4 +399,14 @@ export function nodeKey(nodeId: string, iteration: readonly number[]): NodeKey {
   let key = nodeId;
   for (const index of iteration) key += `[${index}]`;
   return key;
+}
+
+export interface RunUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of the calls whose price was known; absent when none was. */
+  readonly usd?: number;
+  /** Of the newest call. */
+  readonly provider: string;
+  readonly model: string;
 }

@@ -31,6 +31,7 @@ export function newRunState(
     outputs: undefined,
     error: undefined,
     failedNodeId: undefined,
+    usage: undefined,
     activeNodes: 0,
     delayingNodes: 0,
     suspended: [],

@@ -287,7 +287,17 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'cap.breached': unchanged,
   'artifact.created': unchanged,
   'memory.written': unchanged,
-  'provider.usage': unchanged,
+  'provider.usage': (state, _event, payload) => {
+    const { inputTokens = 0, outputTokens = 0, usd } = state.usage ?? {};
+    const { costEstimateUsd: cost } = payload;
+    state.usage = {
+      inputTokens: inputTokens + toNumber(payload.inputTokens),
+      outputTokens: outputTokens + toNumber(payload.outputTokens),
+      provider: toText(payload.provider),
+      model: toText(payload.model),
+      ...((usd !== undefined || cost !== undefined) && { usd: (usd ?? 0) + toNumber(cost ?? 0) }),
+    };
+  },
   'agent.reasoned': unchanged,
   'agent.reasoning.delta': unchanged,
   'agent.handoff': unchanged,

@@ -68,6 +68,7 @@ export function* snapshotCooperatively(
     ...(state.children.length > 0 && { childRuns: state.children.map((child) => childRun(child, masking)) }),
     ...(state.status === 'completed' && { outputs: finalOutputs(view, masking) }),
     ...(state.error !== undefined && { error: errorOf(state.error) }),
+    ...metricsOf(state),
     ...(record.tags.length > 0 && { tags: [...record.tags] }),
     ...(Object.keys(record.metadata).length > 0 && { metadata: record.metadata }),
     ...(Object.keys(record.configurable).length > 0 && { configurable: record.configurable }),
@@ -217,4 +218,12 @@ function errorOf(error: { code: string; message: string; details?: JsonObject })
     message: error.message,
     ...(error.details !== undefined && { details: error.details }),
   };
+}
+
+/** What models have used, in the protocol's words. A price that is not known is left out. */
+function metricsOf({ usage }: RunState): JsonObject {
+  if (usage === undefined) return {};
+  const { inputTokens, outputTokens, usd, provider, model } = usage;
+  const tokens = { input: inputTokens, output: outputTokens };
+  return { metrics: { openwopCost: { tokens, provider, model, ...(usd !== undefined && { usd }) } } };
 }
