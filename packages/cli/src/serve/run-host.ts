@@ -42,8 +42,7 @@ import { nameOf } from './settings/settings-table.ts';
 import { shownUrl } from './store/postgres-url.ts';
 import type { ServeSettings } from './settings/settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
-import { readModels } from './models.ts';
-import { readToolServers, type ServedTools } from './tool-servers.ts';
+import { type Connectors, readConnectors } from './connectors.ts';
 import { type HostNodes, startHostNodes } from './nodes/host-nodes.ts';
 import type { ServedNode } from './nodes/process-messages.ts';
 import { startFailure } from './start-failure.ts';
@@ -88,8 +87,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
   const { clock, maxPageCount, retryScaleForTests } = testOnly(io.env, settings.conformance);
   const conformance = await conformanceFor(settings.conformance);
-  const served = await readModels(settings.blocks.models);
-  const toolServers = await readToolServers(settings.blocks.mcpServers, { cwd: io.cwd, log });
+  const connectors = await readConnectors(settings, { cwd: io.cwd, log });
   const acceptLoss = settings.acceptDataLoss
     ? (loss: StoreLoss) => acceptanceOf(loss, folder, log)
     : undefined;
@@ -111,8 +109,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     conformance,
     auditRuns: settings.auditRuns,
     egressAllow: settings.allowEgress,
-    ...(served === undefined ? {} : { models: served.models }),
-    ...(toolServers === undefined ? {} : { tools: toolServers.tools }),
+    ...connectors.options,
     ownUrl: () => ownUrl,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
@@ -130,8 +127,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     // Before the engine continues the runs it finds, so that none of their events is missed.
     telemetry = await startTelemetry(host, settings, log);
     await startEngine(host, place, settings);
-    await served?.checkKeys(host, operator(settings.conformance));
-    await toolServers?.checkSecrets(host, operator(settings.conformance));
+    await connectors.checkSecrets(host, operator(settings.conformance));
     const keyFrom = await provideFirstKey({
       store,
       folder,
@@ -172,7 +168,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       telemetry,
       store,
       nodes,
-      toolServers,
+      connectors,
       url,
       folder: isInFolder ? folder : undefined,
     };
@@ -192,7 +188,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     try {
       await server?.shutdown();
       await host.stop(0);
-      await toolServers?.tools.stop();
+      await connectors.stop();
       await telemetry?.stop(0);
     } finally {
       // Whatever failed before: an open store would keep alive a process that serves no one.
@@ -390,7 +386,7 @@ interface Parts {
   readonly telemetry: RunningTelemetry;
   readonly store: Store;
   readonly nodes: HostNodes;
-  readonly toolServers: ServedTools | undefined;
+  readonly connectors: Connectors;
   readonly url: string;
   readonly folder: DataFolder | undefined;
 }
@@ -401,7 +397,7 @@ async function stopAll({
   telemetry,
   store,
   nodes,
-  toolServers,
+  connectors,
   url,
   folder,
 }: Parts): Promise<void> {
@@ -409,7 +405,7 @@ async function stopAll({
     await nodes.stop();
     await server.shutdown();
     await host.stop(HOST_GRACE_MS);
-    await toolServers?.tools.stop();
+    await connectors.stop();
     await telemetry.stop(TELEMETRY_GRACE_MS);
   } finally {
     await store.close();
