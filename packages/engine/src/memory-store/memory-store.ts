@@ -128,9 +128,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
       const times = unheldRuns(data, clock()).map(({ at }) => at);
       return times.length === 0 ? undefined : Math.min(...times);
     },
-    async countQuarantined() {
-      return [...data.runs.values()].filter(isQuarantined).length;
-    },
+    countQuarantined: async () => [...data.runs.values()].filter(isQuarantined).length,
     async heldBy(holder) {
       return [...data.runs.values()]
         .filter((run) => run.holder === holder && !isTerminalStatus(run.head.status))
