@@ -15,7 +15,7 @@ describe('the table of routes', () => {
     expect(operationOf(route('pauseRun'))).toBe('POST /v1/runs/{runId}:pause');
   });
 
-  it('asks for a key everywhere but at discovery, the descriptions, signed links, the proof of identity and the probes', () => {
+  it('asks for a key everywhere but at discovery, the descriptions, signed links, sign-in, the proof of identity and the probes', () => {
     const free = ROUTES.filter((entry) => entry.scope === null).map((entry) => entry.path);
 
     expect(free).toEqual([
@@ -26,6 +26,7 @@ describe('the table of routes', () => {
       '/v1/schemas/{schemaName}.json',
       '/v1/interrupts/{token}',
       '/v1/interrupts/{token}',
+      '/v1/host/weft/sessions',
       '/v1/host/weft/identity',
       '/health',
       '/ready',
