@@ -33,7 +33,7 @@ export async function findStudio(
 }
 
 /**
- * The link to the page. On loopback it signs in whoever opens it first, within a minute: who can read what this process prints there
+ * The link to the page. On loopback it signs in the first browser that opens it, within a minute: a person who can read what this process prints there
  * can read its key file. Elsewhere, output is often collected by others, and people ask for a link with `weft open`.
  */
 export async function studioLink(

@@ -25,6 +25,8 @@ import { wasCommitted } from './was-committed.ts';
 import { createFairQueue } from '../runtime/fairness/fair-queue.ts';
 import { UnstorableTextError } from '../model/storable-text.ts';
 import type {
+  Listed,
+  RunRow,
   ClaimBounds,
   ClaimResult,
   CommitWatcher,
@@ -112,10 +114,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     readCheckpoint: async (runId) => data.runs.get(runId)?.checkpoint,
     readTombstone: async (runId, tenant) => tombstoneAt(data, runId, tenant, clock()),
     listExpired: async (tenant, before, page) => listExpired(data, tenant, before, page),
-    async listRuns(...asked) {
-      const { rows, ...cursor } = listRuns(data, ...asked);
-      return { rows: rows.map((run) => runRow(data, run, clock())), ...cursor };
-    },
+    listRuns: async (...asked) => listedRows(data, listRuns(data, ...asked), clock()),
     countRuns: async (...asked) => countRuns(data, ...asked),
 
     async heartbeat(holder, ttlMs, about) {
@@ -322,4 +321,8 @@ function firstOfLanes(data: MemoryData): MemoryOutboxRow[] {
     if (lane !== undefined) lanes.add(lane);
     return true;
   });
+}
+
+function listedRows(data: MemoryData, { rows, ...cursor }: Listed<MemoryRun>, now: number): Listed<RunRow> {
+  return { rows: rows.map((run) => runRow(data, run, now)), ...cursor };
 }

@@ -59,7 +59,7 @@ export interface ReaderDependencies {
 const PAGE_BYTES = 1024 * 1024;
 
 /** Looking at this many takes less than a tenth of a second. */
-const MOST_COUNTED = 50_000;
+const MOST_COUNTED = 25_000;
 
 export function createReaders(dependencies: ReaderDependencies): Readers {
   const { store, dispatcher, feed, states, links } = dependencies;
