@@ -80,7 +80,7 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
         end(own, own.served.owner.check(result.outcome), (isDurable) => isDurable && settled());
       },
       onBack: () => void offerTo(own),
-      onLost: (losses) => survives(own, losses),
+      onLost: (losses, settled) => survives(own, losses, settled),
     });
     tasks.add(own);
     begin(own, servedBy);
@@ -151,9 +151,9 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
   }
 
   /** False: it was lost once too often. */
-  function survives(own: OwnTask, losses: number): boolean {
+  function survives(own: OwnTask, losses: number, settled?: () => void): boolean {
     const outcome = outcomeOfLoss(own.task, losses);
-    if (outcome !== undefined) end(own, outcome);
+    if (outcome !== undefined) end(own, outcome, (isDurable) => isDurable && settled?.());
     return outcome === undefined;
   }
 

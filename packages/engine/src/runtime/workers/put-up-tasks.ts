@@ -44,8 +44,8 @@ export interface PutUp {
   readonly onResult: (result: TaskResult, settled: () => void) => void;
   /** It is here again: nobody has it. */
   readonly onBack: () => void;
-  /** False: it is over. */
-  readonly onLost: (losses: number) => boolean;
+  /** False: it is over; `settled` is called when that is durable. */
+  readonly onLost: (losses: number, settled: () => void) => boolean;
 }
 
 export interface PutUpOptions {
@@ -118,6 +118,16 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     );
   }
 
+  /** Lost once too often. What was given and may not be given again is known to the store until its end is durable. */
+  function isOver(own: PutUp, { taskId, epoch, losses }: StoredTask): boolean {
+    const takeDown = () =>
+      quietly(store.withdrawTask(taskId, epoch, false), 'a task could not be taken down');
+    if (losses === 0 || own.onLost(losses, takeDown)) return false;
+    forget(own);
+    if (!isOnce(own.task)) takeDown();
+    return true;
+  }
+
   async function read(runIds: ReadonlySet<string>): Promise<void> {
     const asked = [...up.values()].filter(({ task }) => runIds.has(task.runId));
     const stored = new Map((await store.readTasks([...runIds])).map((task) => [task.taskId, task]));
@@ -131,7 +141,7 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     known.set(stored.taskId, stored);
     if (stored.result !== undefined) return settle(own, stored);
     if (stored.holder !== undefined) return;
-    if (stored.losses > 0 && !own.onLost(stored.losses)) return withdraw(own);
+    if (isOver(own, stored)) return;
     if (belongsHere(own)) await takeBack(own);
     else if (wasHeld || stored.epoch !== own.task.epoch) await putUp(own); // so that others hear of it
   }
@@ -143,11 +153,7 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     known.set(stored.taskId, stored);
     if (stored.result !== undefined) settle(own, stored);
     if (stored.result !== undefined) return true;
-    if (stored.holder === undefined && stored.losses > 0 && !own.onLost(stored.losses)) {
-      forget(own);
-      await store.withdrawTask(stored.taskId, stored.epoch, false);
-      return true;
-    }
+    if (stored.holder === undefined && isOver(own, stored)) return true;
     // Under our claim from now on, so that it is leased again if its holder is lost.
     await putUp(own);
     if (stored.holder !== undefined || isOnce(own.task)) return true;
