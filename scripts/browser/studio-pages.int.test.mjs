@@ -89,6 +89,7 @@ describe.each(BROWSERS)('in %s', () => {
       const page = await browser.newPage();
       await openStudio(page, { host: own, place: `#/runs/${runId}` });
       await page.locator('.live-sign', { hasText: /^Live$/ }).waitFor();
+      await page.locator('.react-flow__node').first().waitFor();
 
       await own.kill();
       await page.locator('.live-sign.lost').waitFor();
