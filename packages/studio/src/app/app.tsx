@@ -1,6 +1,7 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { ApiError } from '@weft/sdk';
 import { RunsPage } from '../runs/runs-page.tsx';
+import { Boundary } from '../ui/boundary.tsx';
 import { Empty, Loading, problemText } from '../ui/states.tsx';
 import { SignedContext, useEvery, useLoaded, useRoute, useSigned } from './hooks.ts';
 import {
@@ -100,9 +101,11 @@ function Signed({ onSignOut }: { readonly onSignOut: () => void }) {
   useEvery(10_000, reload);
   return (
     <Shell onSignOut={onSignOut} inboxCount={open.value}>
-      <Suspense fallback={<Loading what="the page" />}>
-        <Page />
-      </Suspense>
+      <Boundary>
+        <Suspense fallback={<Loading what="the page" />}>
+          <Page />
+        </Suspense>
+      </Boundary>
     </Shell>
   );
 }

@@ -11,6 +11,7 @@ import { changeQuery, type Loaded, useLoaded, useNow, useRoute, useSigned } from
 import { may } from '../app/session.ts';
 import { graphOf, summariesOf } from '../graph/graph-model.ts';
 import { QuestionCard } from '../inbox/question-card.tsx';
+import { Boundary } from '../ui/boundary.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Status } from '../ui/status.tsx';
@@ -322,14 +323,16 @@ function GraphPanel({ definition, isLoading, view, onEvents }: GraphPanelProps) 
     );
   return (
     <div className={`graph-panel ${chosen === undefined ? '' : 'with-detail'}`}>
-      <Suspense fallback={<Loading what="the graph" />}>
-        <GraphView
-          graph={graph}
-          states={states}
-          chosen={chosen}
-          onChoose={(id) => setChosen(id === chosen ? undefined : id)}
-        />
-      </Suspense>
+      <Boundary>
+        <Suspense fallback={<Loading what="the graph" />}>
+          <GraphView
+            graph={graph}
+            states={states}
+            chosen={chosen}
+            onChoose={(id) => setChosen(id === chosen ? undefined : id)}
+          />
+        </Suspense>
+      </Boundary>
       {chosen !== undefined && (
         <NodePanel
           nodeId={chosen}

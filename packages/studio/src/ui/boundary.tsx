@@ -1,0 +1,27 @@
+import { Component, type ReactNode } from 'react';
+import { Problem } from './states.tsx';
+
+interface BoundaryProps {
+  readonly children: ReactNode;
+}
+
+/**
+ * What fails to show itself, such as a part of the page that could not be fetched while the host was away, takes nothing else with it.
+ * A class, because React has no other way.
+ */
+export class Boundary extends Component<BoundaryProps, { readonly error?: unknown }> {
+  override state: { readonly error?: unknown } = {};
+
+  static getDerivedStateFromError(error: unknown): { readonly error: unknown } {
+    return { error };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    return error === undefined ? (
+      this.props.children
+    ) : (
+      <Problem error={error} onRetry={() => location.reload()} />
+    );
+  }
+}
