@@ -156,6 +156,13 @@ async function backfill({ http, random, backfilled, receipts }: OperateOptions):
   expect(receipts, path, await http.ask('POST', path, { body }), [202, 400, 409]);
 }
 
+/** Everything once more that the schedule has started: no due time may start a second run. */
+export async function backfillAll(http: HttpClient, { name, start, end }: ScheduleRequest): Promise<void> {
+  const body: JsonObject = { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
+  const answer = await http.askUntilAnswered('POST', `${SCHEDULES}/${name}:backfill`, { body });
+  if (answer?.status !== 202) throw new Error(`the last backfill was answered ${answer?.text}`);
+}
+
 function expect(
   receipts: Receipts,
   request: string,

@@ -6,6 +6,7 @@ import type { Receipts } from '../workload/receipts.ts';
 import { type DeliveredWork, openDeliveredWork } from './delivered-work.ts';
 import type { HoldService } from './hold-service.ts';
 import {
+  backfillAll,
   createSchedule,
   operateSchedules,
   planSchedules,
@@ -51,9 +52,9 @@ export async function openStartedWork(options: StartedWorkOptions): Promise<Star
   const delivered = await openDeliveredWork(http, url, receipts);
   const watched = requests.map(watchedOf);
   const manual: ManualStart[] = [];
+  const backfilled = requests.find(({ overlap }) => overlap === 'allow') as ScheduleRequest;
   return {
     async run(signal) {
-      const backfilled = requests.find(({ overlap }) => overlap === 'allow') as ScheduleRequest;
       await Promise.all([
         watchSchedules(http, watched, signal),
         operateSchedules({
@@ -67,6 +68,8 @@ export async function openStartedWork(options: StartedWorkOptions): Promise<Star
     },
     async finish() {
       if (!(await untilEnded(http, watched))) note('not every schedule has come to its end');
+      await backfillAll(http, backfilled);
+      if (!(await untilEnded(http, watched))) note('the last backfill has not come to its end');
       await delivered.repeat(random.fork('repeats'));
       const letters = await lettersOf(http, delivered);
       const { triggers, forged } = delivered;
