@@ -68,8 +68,8 @@ describe('the web page of a host', () => {
     }
   });
 
-  it('is not served with --no-studio, and no link is printed', async () => {
-    const { url, io } = await serve(['--no-studio']);
+  it('is not served where it is turned off, and no link is printed', async () => {
+    const { url, io } = await serve([], { WEFT_NO_STUDIO: 'true' });
 
     expect(io.out()).not.toContain('studio');
     expect((await fetch(`${url}/studio/`)).status).toBe(400);

@@ -48,14 +48,8 @@ describe('the published filesystem server', () => {
       toolContext(),
     );
 
-    expect(listed.find(({ name }) => name === 'read_text_file')).toMatchObject({
-      isReadOnly: true,
-      needsApproval: false,
-    });
-    expect(listed.find(({ name }) => name === 'write_file')).toMatchObject({
-      isDestructive: true,
-      needsApproval: true,
-    });
+    expect(listed.find(({ name }) => name === 'read_text_file')).toMatchObject({ isReadOnly: true });
+    expect(listed.find(({ name }) => name === 'write_file')).toMatchObject({ isDestructive: true });
     expect(listed.every(({ digest }) => /^[0-9a-f]{64}$/.test(digest))).toBe(true);
     expect(read).toMatchObject({ isError: false, content: [{ type: 'text', text: 'hello' }] });
     expect(written.isError).toBe(false);

@@ -54,12 +54,9 @@ export async function listTools(
   throw unavailable(server.name, `its list of tools has more than ${MCP_LIMITS.pages} pages.`);
 }
 
-/** What the operator says goes before what the server says. */
+/** What the operator says goes before what the server says; where nothing is said, the tool's nature decides. */
 function withApproval(tool: Tool, { approve }: McpServer): Tool {
-  return {
-    ...tool,
-    needsApproval: approve === undefined ? tool.isDestructive : matchesAny(approve, tool.name),
-  };
+  return approve === undefined ? tool : { ...tool, needsApproval: matchesAny(approve, tool.name) };
 }
 
 function toolsOf({ tools }: JsonObject, server: string): readonly Json[] {

@@ -241,6 +241,25 @@ describe('an agent', () => {
     ]);
   });
 
+  it('waits where the operator demands it, whatever the workflow allows', async () => {
+    const { models } = scripted({ calls: [['files__read', {}]] }, { text: 'Read.' });
+    const tools = shelf([{ name: 'read', needsApproval: true }]);
+    const test = await open({ models, tools });
+    const runId = await begin(test, { allowWithoutApproval: ['mcp:files/*'] });
+
+    await until(async () => ((await test.status(runId)) === 'waiting-approval' ? true : undefined));
+
+    expect(tools.calls).toEqual([]);
+  });
+
+  it('asks no one where the operator says so', async () => {
+    const { models } = scripted({ calls: [['files__write', {}]] }, { text: 'Written.' });
+    const tools = shelf([{ name: 'write', isDestructive: true, isReadOnly: false, needsApproval: false }]);
+    const test = await open({ models, tools });
+
+    expect(await outcome(test, await begin(test))).toMatchObject({ status: 'completed' });
+  });
+
   it('hears of a rejection as an error of the tool, which is not called', async () => {
     const { models, requests } = scripted({ calls: [['files__read', {}]] }, { text: 'Then not.' });
     const tools = shelf([{ name: 'read' }]);

@@ -59,13 +59,13 @@ export const SETTINGS = {
   },
   rateLimit: {
     group: 'Network',
-    sources: FLAG,
+    sources: FILE_ONLY,
     kind: whole({ max: 1_000_000, fallback: undefined }, 'off on loopback, else 200'),
     description: 'Requests per second and key; 0 = off',
   },
   noStudio: {
     group: 'Web page',
-    sources: FLAG,
+    sources: FILE_ONLY,
     kind: SWITCH,
     description: 'Do not serve the web page, and print no sign-in link',
   },

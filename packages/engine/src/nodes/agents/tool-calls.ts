@@ -40,9 +40,11 @@ export function planCall(
   };
 }
 
-function needsApproval({ server, name, isDestructive }: ListedTool, prepared: PreparedAgent): boolean {
+/** What the operator demands, no workflow waives. */
+function needsApproval(tool: ListedTool, prepared: PreparedAgent): boolean {
+  const { server, name, isDestructive } = tool;
   if (matchesTool(prepared.requireApproval, server, name)) return true;
-  return isDestructive && !matchesTool(prepared.allowWithoutApproval, server, name);
+  return tool.needsApproval ?? (isDestructive && !matchesTool(prepared.allowWithoutApproval, server, name));
 }
 
 function readArguments(text: string): JsonObject | string {
