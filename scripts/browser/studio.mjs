@@ -89,6 +89,9 @@ export async function goTo(page, place) {
     globalThis.location.hash = hash;
   }, place);
   await page.waitForLoadState('networkidle');
+  await page.waitForFunction(() => !/Loading .*…/.test(globalThis.document.body.textContent), undefined, {
+    timeout: 30_000,
+  });
 }
 
 async function startHost(folder, flags, env) {

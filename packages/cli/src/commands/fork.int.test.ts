@@ -377,12 +377,14 @@ describe('a replay', () => {
     const length = (await there.runs.list()).items.find((run) => run.runId === runId)?.events ?? 0;
 
     const { runId: forked } = await there.runs.fork(runId, { mode: 'replay', fromSeq: 10 });
-    const eventsOf = async (): Promise<number> =>
-      (await there.runs.list()).items.find((run) => run.runId === forked)?.events ?? 0;
+    let recorded = 0;
+    const eventsOf = async (): Promise<number> => {
+      recorded = (await there.runs.list()).items.find((run) => run.runId === forked)?.events ?? 0;
+      return recorded;
+    };
     await expect.poll(eventsOf, { timeout: 30_000, interval: 2 }).toBeGreaterThan(200);
     await host.kill();
     host = await start();
-    const recorded = await eventsOf();
     await reaches(there, forked, 'completed', 50_000);
 
     const diff = await there.runs.diff(runId, forked);
