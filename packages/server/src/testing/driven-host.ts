@@ -18,6 +18,8 @@ export interface Call {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Json;
   readonly headers?: Readonly<Record<string, string>>;
+  /** In place of that of the host. */
+  readonly key?: string;
 }
 
 /** A host on a port of its own that has everything some operation needs, and a request that succeeds for each of them. */
@@ -193,6 +195,11 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     return { path: { letterId: String(json.deadLetterId) }, query: { source: `trigger:${triggerId}` } };
   };
 
+  const sessionKey = async (): Promise<string> => {
+    const { code } = await post('/v1/host/weft/sessions/codes', {});
+    return String((await post('/v1/host/weft/sessions', { code: String(code) })).key);
+  };
+
   const mcpSession = async () => {
     const opened = await fetch(`http://127.0.0.1:${port}/v1/mcp`, {
       method: 'POST',
@@ -281,7 +288,7 @@ export async function openDrivenHost(): Promise<DrivenHost> {
       return { body: { code: String(code) } };
     },
     getSession: () => ({}),
-    endSession: () => ({}),
+    endSession: async () => ({ key: await sessionKey() }),
     rotateLinkKey: () => ({}),
     readStats: () => ({}),
     readMetrics: () => ({}),
