@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 /** Where the web page of a host is. The code is in the fragment, which browsers send to no server. */
 export function studioUrl(hostUrl: string, code?: string): string {
-  return `${hostUrl.replace(/\/+$/, '')}/studio/${code === undefined ? '' : `#code=${code}`}`;
+  return `${hostUrl.replace(/\/+$/, '')}/studio/${code === undefined ? '' : `#code=${encodeURIComponent(code)}`}`;
 }
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {

@@ -25,7 +25,7 @@ export const test = leaf({
       const tokens = usage === undefined ? '' : `, ${usage.totalTokens} tokens`;
       io.stdout.write(`${visibleText(`${provider}/${model}`)} answered in ${tookMs} ms${tokens}.\n`);
     } else {
-      io.stderr.write(`No answer (${error.code}): ${visibleText(error.message)}\n`);
+      io.stderr.write(`No answer (${visibleText(error.code)}): ${visibleText(error.message)}\n`);
     }
     return error === undefined ? EXIT.done : EXIT.failed;
   },
