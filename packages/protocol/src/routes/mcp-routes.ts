@@ -8,17 +8,15 @@ const SESSION: Parameter = {
   schema: nameOf({ minLength: 1, maxLength: 128 }),
 };
 
+const frame = {
+  event: Type.Literal('message'),
+  data: Type.String({ contentMediaType: 'application/json', contentSchema: anyJson }),
+};
+
+/** With an id where a client may continue behind it. */
 const MESSAGES = Type.String({
   contentMediaType: 'text/event-stream',
-  contentSchema: Type.Array(
-    Type.Union([
-      closed({
-        id: Type.Optional(Type.String()),
-        event: Type.Literal('message'),
-        data: Type.String({ contentMediaType: 'application/json', contentSchema: anyJson }),
-      }),
-    ]),
-  ),
+  contentSchema: Type.Array(Type.Union([closed({ id: Type.String(), ...frame }), closed(frame)])),
 });
 
 /** The Model Context Protocol over streamable HTTP: workflows as tools of assistants. Its own documents say what is in the messages. */

@@ -70,7 +70,7 @@ function callOf(request: FastifyRequest, operationId: OperationId, place: Place)
     body: place.body,
     ip: request.ip,
     socket: request.socket,
-    routeOptions: { url: '/v1/mcp', config: scope === null ? {} : { scope } },
+    routeOptions: { url: request.routeOptions.url, config: scope === null ? {} : { scope } },
     caller: undefined,
   };
 }
