@@ -3,7 +3,7 @@
  * has left behind gets into a tarball.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { ROOT, tool } from '../bootstrap.mjs';
 import { inlinePlain } from './inline-plain.mjs';
@@ -17,7 +17,7 @@ export function packAll(folder) {
   for (const each of [tree, tarballs]) mkdirSync(each, { recursive: true });
   copyTracked(tree);
   inlinePlain(join(tree, 'packages'));
-  symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
+  linkModules(tree);
   must(process.execPath, [tool('typescript/bin/tsc'), '-b'], tree);
   const published = publishedPackages();
   for (const each of published) complete(join(tree, relative(ROOT, each.folder)), each);
@@ -28,6 +28,15 @@ export function packAll(folder) {
     version,
     path: join(tarballs, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`),
   }));
+}
+
+/** Everything that is installed, and our own packages from the tree that is built, so that each is compiled by its own settings. */
+function linkModules(tree) {
+  const [from, to] = [join(ROOT, 'node_modules'), join(tree, 'node_modules')];
+  mkdirSync(join(to, '@weft'), { recursive: true });
+  for (const name of readdirSync(from)) if (name !== '@weft') symlinkSync(join(from, name), join(to, name));
+  for (const name of readdirSync(join(tree, 'packages')))
+    symlinkSync(join(tree, 'packages', name), join(to, '@weft', name));
 }
 
 /** Files that are new and not ignored count: what is about to be committed is tested, too. */

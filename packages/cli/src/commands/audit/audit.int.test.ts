@@ -9,7 +9,8 @@ let served: Served;
 
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'weft-audit-'));
-  served = await serveHere(cwd);
+  // A sign-in link is an entry of its own.
+  served = await serveHere(cwd, [], { WEFT_NO_STUDIO: 'true' });
   await weft(cwd, ['keys', 'create', 'ci', '--scope', 'runs:read']);
   await vi.waitFor(async () => {
     const { out } = await weft(cwd, ['audit', 'verify', '--json']);

@@ -154,8 +154,9 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
     says: /leaves the log as it was/,
     on: { path: /\/annotations$|\/events\/poll/ },
     answer: (answer, request, memory) => {
-      if (request.path.endsWith('/annotations')) memory.set('annotated', true);
-      if (request.path.endsWith('/annotations') || !memory.has('annotated')) return answer;
+      const [, runId = ''] = /\/runs\/([^/]+)/.exec(request.path) ?? [];
+      if (request.path.endsWith('/annotations')) memory.set(runId, true);
+      if (request.path.endsWith('/annotations') || !memory.has(runId)) return answer;
       const change = events((all) => [...all, { type: 'run.annotated', sequence: 99 }]);
       return change(answer, request, memory);
     },
