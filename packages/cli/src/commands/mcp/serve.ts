@@ -1,6 +1,6 @@
 import { endpointOf } from '@weft/protocol/plain';
 import { findTarget } from '../../connecting/connection.ts';
-import { EXIT, unusable } from '../../exit-code.ts';
+import { EXIT, unusable, usageError } from '../../exit-code.ts';
 import { HOST_ARGS, leaf } from '../../parsing/command.ts';
 
 export const serve = leaf({
@@ -10,6 +10,10 @@ export const serve = leaf({
   args: { ...HOST_ARGS },
   async run({ cli, args }) {
     const { io } = cli;
+    if (io.isTTY)
+      throw usageError(
+        'weft mcp serve speaks with an assistant that starts it, not with a person: name it as the command of an MCP server in the configuration of the assistant.',
+      );
     const { url, key, fetch } = await findTarget(io, args);
     if (key === undefined)
       throw unusable(
