@@ -23,7 +23,7 @@ const MESSAGES = Type.String({
 export const MCP_ROUTES = describeRoutes({
   sendMcpMessage: {
     scope: 'manifest:read',
-    summary: 'A JSON-RPC message of the Model Context Protocol, or several.',
+    summary: 'A JSON-RPC message of the Model Context Protocol.',
     headers: [SESSION],
     request: { schema: anyJson, required: true },
     responses: {
@@ -35,7 +35,7 @@ export const MCP_ROUTES = describeRoutes({
       },
       202: { description: 'There is nothing to answer.' },
     },
-    errors: ['validation_error', 'not_found', 'rate_limited'],
+    errors: ['validation_error', 'not_found', 'rate_limited', 'host_not_allowed'],
   },
   streamMcpMessages: {
     scope: 'manifest:read',
@@ -49,13 +49,13 @@ export const MCP_ROUTES = describeRoutes({
         headers: ['Mcp-Session-Id', 'X-Accel-Buffering'],
       },
     },
-    errors: ['validation_error', 'not_found'],
+    errors: ['validation_error', 'not_found', 'host_not_allowed'],
   },
   endMcpSession: {
     scope: 'manifest:read',
     summary: 'Ends a session. Runs that were started in it continue.',
     headers: [SESSION],
     responses: { 200: { description: 'It has ended.' } },
-    errors: ['not_found'],
+    errors: ['not_found', 'host_not_allowed'],
   },
 });

@@ -24,9 +24,9 @@ export const TOOL_ROUTES = describeRoutes({
   callTool: {
     scope: 'host:admin',
     summary:
-      'Calls a tool of an MCP server now, outside of any run. Whoever asks has agreed to it; the audit log keeps that.',
+      'Calls a tool of an MCP server now, outside of any run. It needs no approval, because the caller is the operator; the call is audited.',
     request: { schema: CallToolSchema, required: true },
-    responses: { 200: { description: 'Its result, or why there is none.', schema: ToolOutcomeSchema } },
+    responses: { 200: { description: 'Its result, or its error.', schema: ToolOutcomeSchema } },
     errors: ['validation_error', 'not_found'],
   },
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Caller, Host } from '@weft/engine';
-import { isJsonObject, type Json, type JsonObject, type WorkflowDefinition } from '@weft/protocol';
+import { isJsonObject, isName, type Json, type JsonObject, type WorkflowDefinition } from '@weft/protocol';
 
 /** A workflow that asks to be offered to assistants: `metadata.weft.mcp: true`. */
 export interface ExposedWorkflow {
@@ -15,29 +15,33 @@ export interface ExposedWorkflow {
 
 /** An assistant that is given more tools than this chooses badly among them, and a list of them costs a definition each. */
 export const MAX_EXPOSED = 128;
-const PAGE = 200;
-const MAX_PAGES = 50;
+/** Registered versions that are looked at for them: a definition each is read for one small request. */
+const MAX_LOOKED_AT = 500;
 
 /** In the order of the host's list, each with its current version. */
 export async function exposedWorkflows(host: Host, caller: Caller): Promise<ExposedWorkflow[]> {
-  const exposed = new Map<string, ExposedWorkflow>();
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { rows, nextCursor } = await host.workflows.list(caller, {
-      limit: PAGE,
-      ...(cursor !== undefined && { cursor }),
-    });
-    for (const { id, current } of rows) {
-      const definition = current ? await host.workflows.get(caller, id) : undefined;
-      if (definition === undefined || !isExposed(definition)) continue;
-      const tool = toolOf(definition);
-      exposed.set(tool.name, tool);
-      if (exposed.size === MAX_EXPOSED) return [...exposed.values()];
-    }
-    if (nextCursor === undefined) break;
-    cursor = nextCursor;
+  const exposed: ExposedWorkflow[] = [];
+  const { rows } = await host.workflows.list(caller, { limit: MAX_LOOKED_AT });
+  for (const { id, current } of rows) {
+    const definition = current ? await host.workflows.get(caller, id) : undefined;
+    if (definition === undefined || !isExposed(definition)) continue;
+    exposed.push(toolOf(definition));
+    if (exposed.length === MAX_EXPOSED) break;
   }
-  return [...exposed.values()];
+  return exposed;
+}
+
+/** The workflow behind a tool: by its id, where that is the name. */
+export async function exposedWorkflow(
+  host: Host,
+  caller: Caller,
+  name: string,
+): Promise<ExposedWorkflow | undefined> {
+  const definition = isName(name) ? await host.workflows.get(caller, name) : undefined;
+  if (definition !== undefined && isExposed(definition) && toolName(definition.id) === name)
+    return toolOf(definition);
+  const isMarked = name.startsWith(MARK);
+  return isMarked ? (await exposedWorkflows(host, caller)).find((each) => each.name === name) : undefined;
 }
 
 function isExposed({ metadata }: WorkflowDefinition): boolean {
@@ -99,10 +103,11 @@ function typeOf(value: Json): string {
 }
 
 const NAME_LENGTH = 64;
+const MARK = 'run_';
 
 /** A workflow's id, which has only characters that clients take. One that is long, or could be taken for a tool of ours, is marked. */
 export function toolName(workflowId: string): string {
   if (workflowId.length <= NAME_LENGTH && !workflowId.startsWith('weft_')) return workflowId;
   const mark = createHash('sha256').update(workflowId).digest('hex').slice(0, 8);
-  return `run_${workflowId.slice(0, NAME_LENGTH - mark.length - 5)}_${mark}`;
+  return `${MARK}${workflowId.slice(0, NAME_LENGTH - mark.length - 5)}_${mark}`;
 }

@@ -297,18 +297,52 @@ describe('the door', () => {
     expect((await post({ origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it.each(['{', '[]', '"x"', '{"jsonrpc":"2.0"}', '{"jsonrpc":"2.0","id":1,"method":"no/such"}'])(
-    'refuses what is no message: %s',
-    async (body) => {
-      const { transport } = await connect();
+  it('lets no more than 64 requests of a key wait', async () => {
+    const { client } = await connect();
+    const { runId } = await at.start('slow');
+    const leave = new AbortController();
+    const ask = () =>
+      call(client, 'weft_run_status', { runId, waitSeconds: 50 }, { signal: leave.signal }).catch(String);
 
-      const answer = await post({ 'mcp-session-id': transport.sessionId ?? '' }, body);
+    const answers = Array.from({ length: 65 }, ask);
 
-      expect([200, 202, 400]).toContain(answer.status);
-      expect((await fetch(`${server.url}/health`)).status).toBe(200);
-      await answer.body?.cancel();
-    },
-  );
+    expect(await Promise.race(answers)).toMatch(/64 requests of this key wait already/);
+    leave.abort();
+    await Promise.all(answers);
+  });
+
+  it('reads one definition for a call, however many workflows there are', async () => {
+    let reads = 0;
+    const { get } = at.host.workflows;
+    Object.assign(at.host.workflows, {
+      get: (...asked: Parameters<typeof get>) => {
+        reads += 1;
+        return get(...asked);
+      },
+    });
+    const { client } = await connect();
+
+    await call(client, 'greet', { name: 'Ada' });
+
+    expect(reads).toBe(1);
+  });
+
+  it.each([
+    '{',
+    '[]',
+    '[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]',
+    '"x"',
+    '{"jsonrpc":"2.0"}',
+    '{"jsonrpc":"2.0","id":1,"method":"no/such"}',
+  ])('refuses what is no message: %s', async (body) => {
+    const { transport } = await connect();
+
+    const answer = await post({ 'mcp-session-id': transport.sessionId ?? '' }, body);
+
+    expect([200, 202, 400]).toContain(answer.status);
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+    await answer.body?.cancel();
+  });
 });
 
 async function firstRun(): Promise<string> {

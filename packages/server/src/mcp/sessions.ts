@@ -25,6 +25,8 @@ export interface McpSessions {
 const HEADER = 'mcp-session-id';
 const MAX_SESSIONS = 1_000;
 const MAX_PER_KEY = 100;
+/** Requests of one key that may wait at the same time, in all its sessions. */
+const MAX_WAITING = 64;
 const IDLE_MS = 30 * 60_000;
 const SWEEP_MS = 60_000;
 
@@ -76,9 +78,22 @@ export function createMcpSessions(door: () => SharedDoor, version: string): McpS
     return session;
   }
 
+  function refuseTooMany(keyId: string): void {
+    let waiting = 0;
+    for (const session of sessions.values()) if (session.keyId === keyId) waiting += session.active;
+    if (waiting >= MAX_WAITING)
+      throw new HostError(
+        'rate_limited',
+        `${MAX_WAITING} requests of this key wait already; wait for one of them.`,
+        {},
+        { retryAfter: 1 },
+      );
+  }
+
   return {
     async of(request) {
       const { tenant = '', keyId = '' } = request.caller ?? {};
+      refuseTooMany(keyId);
       const id = request.headers[HEADER];
       if (id === undefined) return open(tenant, keyId);
       const known = typeof id === 'string' ? sessions.get(id) : undefined;

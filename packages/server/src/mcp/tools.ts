@@ -1,7 +1,12 @@
 import { compileValidator, type Json, type JsonObject, type OperationId } from '@weft/protocol';
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Caller } from '@weft/engine';
-import { argumentProblem, type ExposedWorkflow, exposedWorkflows } from './exposed-workflows.ts';
+import {
+  argumentProblem,
+  type ExposedWorkflow,
+  exposedWorkflow,
+  exposedWorkflows,
+} from './exposed-workflows.ts';
 import { followRun, type Progress } from './follow-run.ts';
 import { OperationRefused, type Place } from './operations.ts';
 import { type AskedQuestion, questionOf } from './question.ts';
@@ -141,8 +146,7 @@ export async function callTool(session: ToolSession, name: string, given: JsonOb
   try {
     if (Object.hasOwn(OWN, name)) return await (OWN[name] as { call: Called }).call(session, given);
     const caller = await session.admit('listWorkflows');
-    const exposed = await exposedWorkflows(session.context.host, caller);
-    const tool = exposed.find((each) => each.name === name);
+    const tool = await exposedWorkflow(session.context.host, caller, name);
     if (tool === undefined)
       throw new UnknownTool(`This host has no tool "${name}"; tools/list names those it has.`);
     return await startRun(session, tool, given);

@@ -17,7 +17,7 @@ import { readSchedule, type ReadSchedule, scheduleWrite, timesOf } from './sched
 /**
  * Carries out what a schedule decides. The run, or the reason for none, commits with the schedule's step to its next due time:
  *
- * D-7. One write does both, and names the version of the record that it was decided from. Whoever is slower, frozen or cut off
+ * D-7. One write does both, and names the version of the record that it was decided from. A process that is slower, frozen or cut off
  *      writes nothing, so that a due time starts one run, whatever happens to the processes.
  * D-8. The id of a run is made from its schedule and due time. A second one for the same due time is refused by the store, also
  *      when it is asked for by a backfill.

@@ -22,7 +22,7 @@ import { findTrigger, readTrigger, type ReadTrigger, triggerPlace } from './trig
 /**
  * What is delivered to a trigger.
  *
- * D-10. Nothing is started, kept or read before the signature is verified. Whoever has no secret learns nothing: an unknown trigger,
+ * D-10. Nothing is started, kept or read before the signature is verified. A sender without the secret learns nothing: an unknown trigger,
  *       a wrong signature and an old one are answered alike, after the same work.
  */
 export interface IngestDependencies extends Omit<DeliveringDependencies, 'store'> {

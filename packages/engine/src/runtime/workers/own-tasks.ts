@@ -25,7 +25,7 @@ import type { FindHeld, WorkerHub } from './worker-hub.ts';
  *      worker that has it comes back first: then it keeps it. A task that was cut off here waits as long.
  * H-10. A lost lease repeats the task under the same invocation id and attempt, or ends it as unknown where the node says so. One
  *       that lost five workers in a row fails with `worker_lost`.
- * H-13. A task whose outcome may not be unknown is always put up: the store knows whether a worker was given it. If not, it waits for one
+ * H-13. A task whose outcome may not be unknown always goes through the store, which knows whether a worker was given it. If not, it waits for one
  *       again, whoever holds the run.
  */
 export interface OwnTasks extends Pick<Performer, 'perform'> {

@@ -1,10 +1,11 @@
 import { HostError } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppContext, Routes } from '../../app-context.ts';
+import type { Routes } from '../../app-context.ts';
+import { checkSameOrigin } from '../../http/allowed-host.ts';
 import type { McpSessions } from '../../mcp/sessions.ts';
 
 /**
- * The door for assistants. Whoever speaks to it has passed the guard with every request; what it asks for passes it again as the
+ * The MCP endpoint. Every request has passed the guard; what it asks for passes it again as the
  * operation that it is. The protocol's own code is loaded with the first request.
  */
 export const mcpRoutes: Routes = (serve, context) => {
@@ -21,7 +22,9 @@ export const mcpRoutes: Routes = (serve, context) => {
   }
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    refuseOtherOrigin(context, request);
+    context.checkHost(request);
+    checkSameOrigin(request);
+    refuseSeveral(request.body);
     const session = await (await load(request)).of(request);
     const auth = { token: '', clientId: request.caller?.keyId ?? '', scopes: [], extra: { request } };
     reply.hijack();
@@ -39,9 +42,10 @@ export const mcpRoutes: Routes = (serve, context) => {
     serve(operationId, answer);
 };
 
-/** A page of somebody else's may make a browser send requests here: its origin gives it away. */
-function refuseOtherOrigin(context: AppContext, request: FastifyRequest): void {
-  const { origin } = request.headers;
-  if (origin === undefined || origin === context.publicUrl(request)) return;
-  throw new HostError('forbidden', 'Requests from other origins are not served here.', { field: 'Origin' });
+/** Requests wait for runs: one message is one request, so that they can be counted. */
+function refuseSeveral(body: unknown): void {
+  if (!Array.isArray(body)) return;
+  throw new HostError('validation_error', 'Send one JSON-RPC message, not a list of them.', {
+    field: 'body',
+  });
 }
