@@ -77,7 +77,8 @@ function spanOf(
   now: number,
 ): RunListFilter & { readonly since: number; readonly until: number } {
   const filter = filterOf(query);
-  const { since, until = now } = filter;
+  // The end is exclusive, and a run may have been created in this very millisecond.
+  const { since, until = now + 1 } = filter;
   if (since === undefined)
     throw new HostError('validation_error', 'The parameter "since" is needed to count runs.', {
       field: 'since',

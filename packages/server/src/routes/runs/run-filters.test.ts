@@ -55,6 +55,16 @@ describe('a list of runs', () => {
 describe('counts of runs', () => {
   const since = new Date(Date.now() - HOUR).toISOString();
 
+  it('have a run that was created a moment ago', async () => {
+    for (let created = 1; created <= 20; created += 1) {
+      await at.start('noop');
+      const { text } = await count({ bucket: '1d', since });
+      const { buckets } = JSON.parse(text) as { buckets: { counts: Record<string, number> }[] };
+      const counted = buckets.flatMap(({ counts }) => Object.values(counts));
+      expect(counted.reduce((sum, each) => sum + each, 0)).toBe(created);
+    }
+  });
+
   it('are by time and status, of one’s own tenant alone', async () => {
     for (const workflowId of ['noop', 'noop', 'fail']) {
       const { runId } = await at.start(workflowId);
