@@ -20,8 +20,8 @@ const ON_NEWER_NODES = [
 ensureReady();
 ensureTools();
 const folder = mkdtempSync(join(tmpdir(), 'weft-test-counts-'));
-const counts = join(folder, 'counts');
-writeFileSync(counts, '');
+const countsFile = join(folder, 'counts');
+writeFileSync(countsFile, '');
 const given = process.argv.slice(2);
 const notRun = [];
 if (!hasBrowser())
@@ -44,6 +44,7 @@ if (given.length === 0) {
 }
 for (const what of notRun) process.stdout.write(`not run: ${what}\n`);
 const { passed, failed, skipped, extra } = total();
+for (const name of failures()) process.stdout.write(`failed: ${name.slice(0, 300)}\n`);
 rmSync(folder, { recursive: true });
 process.stdout.write(
   Object.keys(OUTSIDE_DATA).length === 0
@@ -58,14 +59,25 @@ function vitest(node, args) {
   const isQuiet = args.some((arg) => arg.startsWith('--reporter'));
   const reporters = [...(isQuiet ? [] : ['--reporter=default']), '--reporter=./scripts/count-reporter.mjs'];
   return run(node, [tool('vitest/vitest.mjs'), 'run', ...reporters, ...args], {
-    env: { ...environmentOf(node), TEST_COUNTS_FILE: counts },
+    env: { ...environmentOf(node), TEST_COUNTS_FILE: countsFile },
   });
 }
 
 /** Of all that have run. */
 function total() {
   const sum = { passed: 0, failed: 0, skipped: 0, extra: 0 };
-  for (const line of readFileSync(counts, 'utf8').split('\n').filter(Boolean))
-    for (const [name, count] of Object.entries(JSON.parse(line))) sum[name] += count;
+  for (const { counts } of results()) for (const [name, count] of Object.entries(counts)) sum[name] += count;
   return sum;
+}
+
+/** Their messages stand far above when several versions of Node have run. */
+function failures() {
+  return results().flatMap((result) => result.failures);
+}
+
+function results() {
+  return readFileSync(countsFile, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 }
