@@ -93,7 +93,6 @@ export type { Reanchored } from './runtime/audit/audit-reanchor.ts';
 export type { Authenticate } from './ports/authenticate.ts';
 export { SYSTEM_CLOCK } from './ports/clock.ts';
 export type { Clock } from './ports/clock.ts';
-export { commandOutcome } from './runtime/commands/commands.ts';
 export { createEgress } from './runtime/egress/egress.ts';
 export type { EgressOptions } from './runtime/egress/egress.ts';
 export { EgressError } from './runtime/egress/egress-error.ts';

@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const { host } of opened.splice(0)) await host.stop(0);
 });
 
-function claimOf(keyHash: string, requestDigest = 'digest'): IdempotencyClaim {
+function claimOf(keyHash: string, requestDigest = 'digest'): IdempotencyClaim<unknown> {
   return {
     operation: 'POST /v1/runs',
     keyHash,

@@ -1,4 +1,4 @@
-import type { Capabilities, Json, JsonObject } from '@weft/protocol';
+import type { Capabilities, JsonObject } from '@weft/protocol';
 import type { Authenticate } from '../ports/authenticate.ts';
 import type { Annotations } from './surface/annotations.ts';
 import type { Artifacts } from './surface/artifacts.ts';
@@ -78,11 +78,11 @@ export interface Host {
    * For acts that are idempotent by nature (many commands, a registration, a revocation): carries the act out and remembers
    * its answer under the client's key. A crash in between repeats the act, which then changes nothing.
    */
-  once(
+  once<Outcome>(
     caller: Caller,
-    claim: IdempotencyClaim | undefined,
-    act: () => Promise<Json>,
-  ): Promise<RememberedAnswer>;
+    claim: IdempotencyClaim<Outcome> | undefined,
+    act: () => Promise<Outcome>,
+  ): Promise<RememberedAnswer<Outcome>>;
   /** The discovery document; the same object until something advertised changes. */
   capabilities(): Capabilities;
   stats(): JsonObject;

@@ -10,14 +10,14 @@ export const REPLAY_HEADER = 'openwop-idempotent-replay';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
-export type Render = IdempotencyClaim['render'];
+export type Render<Outcome> = IdempotencyClaim<Outcome>['render'];
 
 /** What a mutation is, for the record: its operation, the path parameters that select its target, and its body. */
-export interface Mutation {
+export interface Mutation<Outcome> {
   readonly operation: string;
   readonly target: readonly string[];
   readonly body: Json;
-  readonly render: Render;
+  readonly render: Render<Outcome>;
 }
 
 /** The client's Idempotency-Key; undefined when there is none. Throws HostError `validation_error`. */
@@ -31,7 +31,10 @@ function idempotencyKeyOf(call: Call): string | undefined {
 }
 
 /** The claim for a request that carries an Idempotency-Key; undefined for one that does not. */
-export function idempotencyOf(call: Call, mutation: Mutation): IdempotencyClaim | undefined {
+export function idempotencyOf<Outcome>(
+  call: Call,
+  mutation: Mutation<Outcome>,
+): IdempotencyClaim<Outcome> | undefined {
   const key = idempotencyKeyOf(call);
   return key === undefined
     ? undefined
@@ -42,10 +45,10 @@ export function idempotencyOf(call: Call, mutation: Mutation): IdempotencyClaim 
 const LEVELS = 4;
 
 /** The same where the body may be large: it is hashed in slices, in between other requests. */
-export async function idempotencyOfLarge(
+export async function idempotencyOfLarge<Outcome>(
   call: Call,
-  mutation: Mutation,
-): Promise<IdempotencyClaim | undefined> {
+  mutation: Mutation<Outcome>,
+): Promise<IdempotencyClaim<Outcome> | undefined> {
   const key = idempotencyKeyOf(call);
   if (key === undefined) return undefined;
   const digest = await runCooperatively(
@@ -56,7 +59,7 @@ export async function idempotencyOfLarge(
 }
 
 /** Operations on one resource share a key space, so the resource is part of what the request was. */
-function whatWasAsked({ target, body }: Mutation): Json[] {
+function whatWasAsked({ target, body }: Pick<Mutation<unknown>, 'target' | 'body'>): Json[] {
   return [...target, body];
 }
 
@@ -64,7 +67,11 @@ function whatWasAsked({ target, body }: Mutation): Json[] {
  * The digest outlives what was asked, which may be erased; under the client's key, of which only a hash is kept, no one finds a short
  * input by trying all of them.
  */
-function claimOf(key: string, { operation, render }: Mutation, digest: string): IdempotencyClaim {
+function claimOf<Outcome>(
+  key: string,
+  { operation, render }: Mutation<Outcome>,
+  digest: string,
+): IdempotencyClaim<Outcome> {
   const requestDigest = createHmac('sha256', key).update(digest, 'utf8').digest('hex');
   return { operation, keyHash: sha256(key), requestDigest, render };
 }

@@ -7,7 +7,7 @@ export interface Annotations {
     caller: Caller,
     runId: string,
     request: AnnotationCreate,
-    idempotency?: IdempotencyClaim,
+    idempotency?: IdempotencyClaim<Annotation>,
   ): Promise<Annotated | undefined>;
   /** Oldest first; undefined for an unknown run. */
   list(caller: Caller, runId: string): Promise<readonly Annotation[] | undefined>;

@@ -1,5 +1,3 @@
-import type { Json } from '@weft/protocol';
-
 export interface Caller {
   readonly tenant: string;
   readonly principal: string;
@@ -21,12 +19,12 @@ export type Authentication =
   | { readonly state: 'unknown' | 'expired' | 'revoked' };
 
 /** A client's Idempotency-Key, with what the request was. */
-export interface IdempotencyClaim {
+export interface IdempotencyClaim<Outcome> {
   readonly operation: string;
   readonly keyHash: string;
   readonly requestDigest: string;
   /** Turns the outcome into the bytes to answer, now and on every repeat. */
-  readonly render: (outcome: Json) => { readonly status: number; readonly body: string };
+  readonly render: (outcome: Outcome) => { readonly status: number; readonly body: string };
 }
 
 /** The stored answer to an earlier request with the same key and content. */
@@ -36,4 +34,6 @@ export interface ReplayedAnswer {
   readonly body: string;
 }
 
-export type RememberedAnswer = { readonly replayed: false; readonly outcome: Json } | ReplayedAnswer;
+export type RememberedAnswer<Outcome> =
+  | { readonly replayed: false; readonly outcome: Outcome }
+  | ReplayedAnswer;

@@ -1,8 +1,8 @@
 import type { InterruptKind, Json, JsonObject } from '@weft/protocol';
 import type { StopSignal } from '../../model/node-type.ts';
-import type { RunStatus } from '../../model/run-state.ts';
-import type { Listed, Page, CommandResult } from '../../ports/store.ts';
+import type { Listed, Page } from '../../ports/store.ts';
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
+import type { CommandOutcome } from './runs.ts';
 
 export interface Interrupts {
   /** Open questions of the tenant's runs, newest run first. A page is counted in runs, and shorter when the signal is aborted meanwhile. */
@@ -42,15 +42,12 @@ export interface LinkUse {
   /** Where the answer came from, for the audit log. */
   readonly address?: string;
   /** Keys of a link's holder belong to the question behind it, and to no other. */
-  readonly idempotency?: IdempotencyClaim;
+  readonly idempotency?: IdempotencyClaim<LinkOutcome>;
 }
 
-export type LinkAnswer =
-  | {
-      readonly replayed: false;
-      readonly runId: string;
-      readonly nodeId: string;
-      readonly status: RunStatus | 'cancelling';
-      readonly commandResult: CommandResult | undefined;
-    }
-  | ReplayedAnswer;
+export interface LinkOutcome extends CommandOutcome {
+  readonly runId: string;
+  readonly nodeId: string;
+}
+
+export type LinkAnswer = ({ readonly replayed: false } & LinkOutcome) | ReplayedAnswer;

@@ -5,7 +5,7 @@ export interface Keys {
   create(
     caller: Caller,
     request: NewKey,
-    idempotency?: IdempotencyClaim,
+    idempotency?: IdempotencyClaim<PublicKey>,
   ): Promise<CreatedKey | ReplayedAnswer>;
   /** Of the caller's tenant; of another with `host:admin`. */
   list(caller: Caller, tenant?: string): Promise<readonly ApiKeyRow[]>;
@@ -24,6 +24,9 @@ export interface NewKey {
   readonly expiresAt?: number;
   readonly label?: string;
 }
+
+/** What may be shown of a key again and again. */
+export type PublicKey = Omit<ApiKeyRow, 'hash'>;
 
 export interface CreatedKey {
   readonly replayed: false;

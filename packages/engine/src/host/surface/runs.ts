@@ -14,13 +14,13 @@ import type {
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
 
 export interface Runs {
-  create(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim): Promise<Accepted>;
+  create(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim<AcceptedRun>): Promise<Accepted>;
   /** A new run whose log begins as that of an earlier one. */
   fork(
     caller: Caller,
     runId: string,
     request: ForkRequest,
-    idempotency?: IdempotencyClaim,
+    idempotency?: IdempotencyClaim<ForkedRun>,
   ): Promise<Forked | undefined>;
   /** Which run started this one as a child; one step up. */
   ancestry(caller: Caller, runId: string): Promise<Ancestry | undefined>;
@@ -51,7 +51,7 @@ export interface Runs {
     caller: Caller,
     runId: string,
     command: Command,
-    idempotency?: IdempotencyClaim,
+    idempotency?: IdempotencyClaim<CommandOutcome>,
   ): Promise<CommandAnswer | undefined>;
   /** Takes a run out of quarantine. False when the caller may not see it; throws `conflict` when it is not quarantined. */
   release(caller: Caller, runId: string): Promise<boolean>;
@@ -81,15 +81,14 @@ export interface NewRun {
   readonly traceparent?: string;
 }
 
-export type Accepted =
-  | {
-      readonly replayed: false;
-      readonly runId: string;
-      readonly status: RunStatus;
-      /** Inputs that the workflow does not declare; absent when there are none. */
-      readonly ignoredInputs?: readonly string[];
-    }
-  | ReplayedAnswer;
+export interface AcceptedRun {
+  readonly runId: string;
+  readonly status: RunStatus;
+  /** Inputs that the workflow does not declare; absent when there are none. */
+  readonly ignoredInputs?: readonly string[];
+}
+
+export type Accepted = ({ readonly replayed: false } & AcceptedRun) | ReplayedAnswer;
 
 export interface ForkRequest {
   readonly mode: 'replay' | 'branch';
@@ -107,9 +106,14 @@ export interface ForkRequest {
   readonly workflowVersion?: string;
 }
 
-export type Forked =
-  | { readonly replayed: false; readonly runId: string; readonly fromSeq: number }
-  | ReplayedAnswer;
+export interface ForkedRun extends Pick<ForkRequest, 'mode'> {
+  readonly runId: string;
+  readonly sourceRunId: string;
+  readonly fromSeq: number;
+  readonly status: RunStatus;
+}
+
+export type Forked = ({ readonly replayed: false } & ForkedRun) | ReplayedAnswer;
 
 export interface SnapshotView {
   readonly snapshot: RunSnapshot;
@@ -164,13 +168,13 @@ export interface FollowedEvent {
   readonly snapshot?: string;
 }
 
-export type CommandAnswer =
-  | {
-      readonly replayed: false;
-      readonly commandResult: CommandResult | undefined;
-      readonly status: RunStatus | 'cancelling';
-    }
-  | ReplayedAnswer;
+export interface CommandOutcome {
+  /** Undefined while the holder of the run has not answered. */
+  readonly commandResult: CommandResult | undefined;
+  readonly status: RunStatus | 'cancelling';
+}
+
+export type CommandAnswer = ({ readonly replayed: false } & CommandOutcome) | ReplayedAnswer;
 
 export interface RunSummary {
   readonly runId: string;

@@ -8,7 +8,11 @@ export type { Firing, FiringOutcome, OverlapPolicy, PauseReason } from '../../co
 /** Runs that start when their time has come. */
 export interface Schedules {
   /** Throws `schedule_exists`, and `validation_error` for one that would never be due. */
-  create(caller: Caller, request: NewSchedule, idempotency?: IdempotencyClaim): Promise<CreatedSchedule>;
+  create(
+    caller: Caller,
+    request: NewSchedule,
+    idempotency?: IdempotencyClaim<ScheduleView>,
+  ): Promise<CreatedSchedule>;
   list(caller: Caller, page: Page): Promise<Listed<ScheduleView>>;
   get(caller: Caller, name: string): Promise<ScheduleDetails | undefined>;
   pause(caller: Caller, name: string): Promise<ScheduleView | undefined>;
@@ -18,7 +22,7 @@ export interface Schedules {
   trigger(
     caller: Caller,
     name: string,
-    idempotency?: IdempotencyClaim,
+    idempotency?: IdempotencyClaim<{ readonly runId: string }>,
   ): Promise<{ readonly replayed: false; readonly runId: string } | ReplayedAnswer | undefined>;
   /** Starts a run for each due time of a range in the past; those that have one are left out. */
   backfill(caller: Caller, name: string, range: BackfillRange): Promise<Backfill | undefined>;

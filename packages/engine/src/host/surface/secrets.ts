@@ -5,7 +5,7 @@ export interface Secrets {
   set(
     caller: Caller,
     request: NewSecret,
-    idempotency?: IdempotencyClaim,
+    idempotency?: IdempotencyClaim<SecretSummary>,
   ): Promise<{ readonly replayed: false; readonly secret: SecretSummary } | ReplayedAnswer>;
   /** The tenant's secrets and the caller's own, by id; never their values. */
   list(caller: Caller): Promise<readonly SecretSummary[]>;

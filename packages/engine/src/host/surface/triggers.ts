@@ -8,7 +8,11 @@ export type { TriggerScheme } from '../../runtime/triggers/schemes.ts';
 /** Runs that start when something is delivered. */
 export interface Triggers {
   /** The secret, where this host made it, is told once. */
-  create(caller: Caller, request: NewTrigger, idempotency?: IdempotencyClaim): Promise<CreatedTrigger>;
+  create(
+    caller: Caller,
+    request: NewTrigger,
+    idempotency?: IdempotencyClaim<TriggerView>,
+  ): Promise<CreatedTrigger>;
   list(caller: Caller, page: Page): Promise<Listed<TriggerView>>;
   get(caller: Caller, id: string): Promise<TriggerView | undefined>;
   pause(caller: Caller, id: string): Promise<TriggerView | undefined>;

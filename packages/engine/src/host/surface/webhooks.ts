@@ -7,7 +7,7 @@ export interface Webhooks {
   register(
     caller: Caller,
     request: NewWebhook,
-    idempotency?: IdempotencyClaim,
+    idempotency?: IdempotencyClaim<RegisteredWebhook>,
   ): Promise<CreatedWebhook | ReplayedAnswer>;
   list(caller: Caller): Promise<readonly WebhookSummary[]>;
   /** False when there is none. Nothing more is sent after it resolves, also of what was waiting. */
@@ -40,6 +40,9 @@ export interface CreatedWebhook extends SigningSecret {
   readonly replayed: false;
   readonly webhookId: string;
 }
+
+/** What a repeat shows: everything but the secret. */
+export type RegisteredWebhook = Omit<CreatedWebhook, 'replayed' | 'secret'>;
 
 export interface WebhookSummary {
   readonly webhookId: string;

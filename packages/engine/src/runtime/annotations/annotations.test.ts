@@ -21,13 +21,16 @@ beforeEach(async () => {
 
 afterEach(() => test.host.stop(100));
 
-async function annotated(request: AnnotationCreate = FLAG, claim?: IdempotencyClaim): Promise<Annotation> {
+async function annotated(
+  request: AnnotationCreate = FLAG,
+  claim?: IdempotencyClaim<unknown>,
+): Promise<Annotation> {
   const answer = await test.host.annotations.create(alice, runId, request, claim);
   if (answer === undefined || answer.replayed) throw new Error('it was not new');
   return answer.annotation;
 }
 
-const claim: IdempotencyClaim = {
+const claim: IdempotencyClaim<unknown> = {
   operation: 'POST /v1/runs/{runId}/annotations',
   keyHash: 'a'.repeat(64),
   requestDigest: 'b'.repeat(64),

@@ -42,7 +42,7 @@ export function createAnnotations(dependencies: AnnotationDependencies): KeptAnn
     caller: Caller,
     row: RunRow,
     request: AnnotationCreate,
-    remember: Remember,
+    remember: Remember<Annotation>,
   ): Promise<Annotated> {
     const { runId } = row.record;
     const annotation = await dependencies.withState(row, (plan, state) => {
@@ -73,7 +73,7 @@ export function createAnnotations(dependencies: AnnotationDependencies): KeptAnn
     };
   }
 
-  function newUnit(caller: Caller, annotation: Annotation, remember: Remember): DocumentUnit {
+  function newUnit(caller: Caller, annotation: Annotation, remember: Remember<Annotation>): DocumentUnit {
     const { annotationId, target, signal } = annotation;
     const now = clock.now();
     return {

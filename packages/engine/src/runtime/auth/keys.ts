@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { ALL_SCOPES, HostError, isScope, type JsonObject, toIso } from '@weft/protocol';
 import { sha256Hex } from '../../crypto/hash.ts';
-import type { Authentication, Caller, CreatedKey, Keys, NewKey } from '../../host/host.ts';
+import type { Authentication, Caller, CreatedKey, Keys, NewKey, PublicKey } from '../../host/host.ts';
 import type { ApiKeyRow, KeyUnit, Store } from '../../ports/store.ts';
 import type { Authenticate } from '../../ports/authenticate.ts';
 import { auditOf } from '../audit/audit-entry.ts';
@@ -70,7 +70,7 @@ export function createKeys(dependencies: KeyDependencies): ApiKeys {
     return found.accepted;
   }
 
-  async function create(caller: Caller, request: NewKey, remember: Remember): Promise<CreatedKey> {
+  async function create(caller: Caller, request: NewKey, remember: Remember<PublicKey>): Promise<CreatedKey> {
     checkRequest(caller, request, clock.now());
     const key = newKey(dependencies.random, test);
     const row = keyRow(
@@ -272,8 +272,6 @@ function checkLife(caller: Caller, expiresAt: number | undefined, now: number): 
   });
 }
 
-/** What may be shown of a key again and again: everything but the key and its hash. */
-function publicKey(row: ApiKeyRow): { [name: string]: string | number | boolean | string[] } {
-  const { hash: _hash, scopes, ...shown } = row;
-  return { ...shown, scopes: [...scopes] };
+function publicKey({ hash: _hash, ...shown }: ApiKeyRow): PublicKey {
+  return shown;
 }

@@ -189,7 +189,7 @@ describe('pause and resume', () => {
   it('are carried out once for a repeated key, with the same answer (W-38)', async () => {
     const { host, register, run, types } = await open();
     const runId = await run(await register(LONG_DELAY));
-    const claim: IdempotencyClaim = {
+    const claim: IdempotencyClaim<unknown> = {
       operation: 'POST /v1/runs/{runId}:pause',
       keyHash: 'k1',
       requestDigest: 'd1',
@@ -202,7 +202,6 @@ describe('pause and resume', () => {
     expect(first).toMatchObject({ replayed: false, commandResult: { applied: true } });
     expect(second).toMatchObject({ replayed: true, status: 202 });
     expect(second?.replayed === true && JSON.parse(second.body)).toMatchObject({
-      runId,
       status: 'paused',
       commandResult: { applied: true },
     });

@@ -1,8 +1,8 @@
-import { HostError, type Json, type JsonObject } from '@weft/protocol';
+import { HostError, type Json } from '@weft/protocol';
 import { heapBytesOf } from '../../core/json/heap-bytes.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type RunState, type RunStatus } from '../../model/run-state.ts';
-import type { Caller, CommandAnswer, IdempotencyClaim, Runs } from '../../host/host.ts';
+import type { Caller, CommandAnswer, CommandOutcome, IdempotencyClaim, Runs } from '../../host/host.ts';
 import type {
   Command,
   CommandUnit,
@@ -56,7 +56,7 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
     caller: Caller,
     runId: string,
     asked: Command,
-    claim?: IdempotencyClaim,
+    claim?: IdempotencyClaim<CommandOutcome>,
   ): Promise<CommandAnswer | undefined> {
     const row = await store.readRun(runId, caller.tenant);
     if (row === undefined) return undefined;
@@ -73,7 +73,7 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
     caller: Caller,
     row: RunRow,
     asked: Command,
-    remember: Remember,
+    remember: Remember<CommandOutcome>,
   ): Promise<CommandAnswer | undefined> {
     const { runId } = row.record;
     if (isTerminalStatus(row.head.status)) return await over(row, asked);
@@ -116,7 +116,12 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
     return dependencies.withState(row, (_plan, state) => lateAnswer(state, asked));
   }
 
-  function newUnit(caller: Caller, runId: string, asked: Command, remember: Remember): CommandUnit {
+  function newUnit(
+    caller: Caller,
+    runId: string,
+    asked: Command,
+    remember: Remember<CommandOutcome>,
+  ): CommandUnit {
     const commandId = randomId(dependencies.random);
     const now = clock.now();
     return {
@@ -137,13 +142,13 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
     caller: Caller,
     response: IdempotencyRecord['response'],
     asked: Command,
-    render: IdempotencyClaim['render'],
+    render: IdempotencyClaim<CommandOutcome>['render'],
   ): Promise<CommandAnswer | undefined> {
     if ('body' in response) return { replayed: true, ...response };
     const commandResult = await commandResultOf(response.runId, response.commandId, asked);
     if (commandResult === 'gone') return gone(caller, response.runId);
     const status = commandResult?.status ?? (await statusOf(response.runId, asked));
-    return { replayed: true, ...render(commandOutcome(response.runId, commandResult, status)) };
+    return { replayed: true, ...render({ commandResult, status }) };
   }
 
   /** Waits for the result: told at once when the run is held here, asked for when it is held elsewhere. */
@@ -192,15 +197,6 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
   }
 
   return command;
-}
-
-/** What a claim's `render` gets for a command. */
-export function commandOutcome(
-  runId: string,
-  commandResult: CommandResult | undefined,
-  status: RunStatus | 'cancelling',
-): JsonObject {
-  return { runId, status, commandResult: commandResult === undefined ? null : { ...commandResult } };
 }
 
 /** Whoever takes up the run reads all that waits for it: of large commands there are the fewer, the larger they are. */

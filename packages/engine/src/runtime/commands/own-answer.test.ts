@@ -31,7 +31,7 @@ const ACCEPT: ResolveCommand = {
   viaLink: false,
 };
 
-function claimOf(keyHash: string, requestDigest = 'd1'): IdempotencyClaim {
+function claimOf(keyHash: string, requestDigest = 'd1'): IdempotencyClaim<unknown> {
   return {
     operation: 'POST /answer',
     keyHash,

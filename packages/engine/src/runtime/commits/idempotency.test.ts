@@ -18,7 +18,7 @@ const caller: Caller = {
   scopes: new Set(),
 };
 
-function claim(keyHash: string, requestDigest = 'request'): IdempotencyClaim {
+function claim(keyHash: string, requestDigest = 'request'): IdempotencyClaim<Json> {
   const render = (outcome: Json) => ({ status: 201, body: JSON.stringify(outcome) });
   return { operation: 'POST /things', keyHash, requestDigest, render };
 }
@@ -34,7 +34,7 @@ function open(idempotencyWaitMs = DEFAULT_LIMITS.idempotencyWaitMs) {
     const once = createOnce(idempotency, { committer, random: randomBytes });
     return {
       idempotency,
-      make: (asked: IdempotencyClaim | undefined, first: () => Promise<void> = async () => undefined) =>
+      make: (asked: IdempotencyClaim<Json> | undefined, first: () => Promise<void> = async () => undefined) =>
         once(caller, asked, async () => {
           await first();
           made += 1;

@@ -1,4 +1,4 @@
-import { HostError, type Json } from '@weft/protocol';
+import { HostError } from '@weft/protocol';
 import { sha256Hex } from '../../crypto/hash.ts';
 import type { Caller, Host, IdempotencyClaim, ReplayedAnswer } from '../../host/host.ts';
 import type { HostLimits } from '../../host/limits.ts';
@@ -20,20 +20,20 @@ import { AnsweredBefore, writeFailure } from './write-failure.ts';
  */
 export interface Idempotency {
   /** Carries a request out, unless its key was used before. `work` puts what `remember` returns into the unit that it commits. */
-  once<Result>(
+  once<Result, Outcome>(
     caller: Caller,
-    claim: IdempotencyClaim | undefined,
-    work: (remember: Remember) => Promise<Result>,
-    again?: Again<Result>,
+    claim: IdempotencyClaim<Outcome> | undefined,
+    work: (remember: Remember<Outcome>) => Promise<Result>,
+    again?: Again<Result, Outcome>,
   ): Promise<Result | ReplayedAnswer>;
   /** Whether the record of an earlier request with this key is still kept. Throws when that request was another one. */
-  isKnown(caller: Caller, claim: IdempotencyClaim): Promise<boolean>;
+  isKnown(caller: Caller, claim: ClaimedKey): Promise<boolean>;
 }
 
 /** Makes the part of a unit by which repeats are recognised. */
-export interface Remember {
+export interface Remember<Outcome> {
   /** They get what is answered now. */
-  answer(outcome: Json): { readonly idempotency?: IdempotencyRecord };
+  answer(outcome: Outcome): { readonly idempotency?: IdempotencyRecord };
   /** They get what becomes of a command. */
   command(command: { readonly runId: string; readonly commandId: string }): {
     readonly idempotency?: IdempotencyRecord;
@@ -41,15 +41,17 @@ export interface Remember {
 }
 
 /** What a repeat gets instead of the answer in the record. */
-type Again<Result> = (
+type Again<Result, Outcome> = (
   response: IdempotencyRecord['response'],
-  render: IdempotencyClaim['render'],
+  render: IdempotencyClaim<Outcome>['render'],
 ) => Promise<Result | ReplayedAnswer>;
+
+type ClaimedKey = Omit<IdempotencyClaim<unknown>, 'render'>;
 
 const NOTHING = {};
 
 /** For a request without a key. */
-export const REMEMBER_NOTHING: Remember = { answer: () => NOTHING, command: () => NOTHING };
+export const REMEMBER_NOTHING: Remember<unknown> = { answer: () => NOTHING, command: () => NOTHING };
 
 export interface IdempotencyDependencies {
   readonly store: Pick<Store, 'readIdempotency'>;
@@ -75,7 +77,7 @@ export function createIdempotency({ store, clock, limits }: IdempotencyDependenc
     }
   }
 
-  async function find(caller: Caller, claim: IdempotencyClaim): Promise<IdempotencyRecord | undefined> {
+  async function find(caller: Caller, claim: ClaimedKey): Promise<IdempotencyRecord | undefined> {
     const record = await store.readIdempotency(caller.tenant, claim.operation, keyHashOf(caller, claim));
     if (record === undefined || record.expiresAt <= clock.now()) return undefined;
     return checkSameRequest(record, claim);
@@ -107,7 +109,7 @@ export function createIdempotency({ store, clock, limits }: IdempotencyDependenc
 }
 
 /** Keys are those of a tenant, or of one of its workspaces: what was answered to one workspace is not shown to another. */
-function keyHashOf({ workspace }: Caller, { keyHash }: IdempotencyClaim): string {
+function keyHashOf({ workspace }: Caller, { keyHash }: ClaimedKey): string {
   return workspace === undefined ? keyHash : sha256Hex(JSON.stringify([workspace, keyHash]));
 }
 
@@ -135,7 +137,7 @@ async function storedAnswer(response: IdempotencyRecord['response']): Promise<Re
   );
 }
 
-function checkSameRequest(record: IdempotencyRecord, claim: IdempotencyClaim): IdempotencyRecord {
+function checkSameRequest(record: IdempotencyRecord, claim: ClaimedKey): IdempotencyRecord {
   if (record.requestDigest === claim.requestDigest) return record;
   throw new HostError(
     'idempotency_key_mismatch',

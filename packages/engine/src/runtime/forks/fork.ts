@@ -1,6 +1,6 @@
 import { HostError, type Json, type JsonObject } from '@weft/protocol';
 import type { CreationRecord, ForkLink } from '../../model/run-state.ts';
-import type { Caller, ForkRequest, Forked, Runs } from '../../host/host.ts';
+import type { Caller, ForkRequest, Forked, ForkedRun, Runs } from '../../host/host.ts';
 import type { Conformance } from '../../ports/conformance.ts';
 import type { Models } from '../../ports/models.ts';
 import type { RunRow, RunUnit, Store } from '../../ports/store.ts';
@@ -57,7 +57,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Runs, 'fork'> {
     caller: Caller,
     runId: string,
     request: ForkRequest,
-    remember: Remember,
+    remember: Remember<ForkedRun>,
   ): Promise<Forked | undefined> {
     const source = await sourceOf(caller, runId, request);
     if (source === undefined) return undefined;
@@ -65,7 +65,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Runs, 'fork'> {
     const fromSeq = await beginOf(source, request);
     const needed = await checkHistory(store, source, request, fromSeq);
     const record = await recordOf(caller, source, request, fromSeq);
-    const answer = {
+    const answer: ForkedRun = {
       runId: record.runId,
       sourceRunId: runId,
       fromSeq,
@@ -88,7 +88,7 @@ export function createFork(dependencies: ForkDependencies): Pick<Runs, 'fork'> {
     if (result.state === 'refused' && result.reason === 'source_gone') throw sourceGone(source, fromSeq);
     if (result.state !== 'committed') throw writeFailure(result);
     dispatcher.pending(record.runId, record.tenant);
-    return { replayed: false, runId: record.runId, fromSeq };
+    return { replayed: false, ...answer };
   }
 
   /** A replay of a branch begins where the branch did, at the earliest. */

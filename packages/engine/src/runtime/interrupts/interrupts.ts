@@ -1,4 +1,4 @@
-import { HostError, isJsonObject, type JsonObject, toIso } from '@weft/protocol';
+import { HostError, type JsonObject, toIso } from '@weft/protocol';
 import { heapBytesOf } from '../../core/json/heap-bytes.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import { shownMembers } from '../../core/decide/recorder.ts';
@@ -8,7 +8,9 @@ import { redactorFor } from '../../core/redaction/sensitive.ts';
 import { sha256Hex } from '../../crypto/hash.ts';
 import type {
   Caller,
+  CommandOutcome,
   IdempotencyClaim,
+  LinkOutcome,
   Interrupts,
   LinkAnswer,
   OpenInterrupt,
@@ -150,11 +152,14 @@ function alreadyAnswered(): HostError {
 }
 
 /** Whoever holds a link to another question can neither meet these keys nor learn that they were used. */
-function claimOf({ runId, nodeId, interruptId }: Link, asked: IdempotencyClaim): IdempotencyClaim {
+function claimOf(
+  { runId, nodeId, interruptId }: Link,
+  asked: IdempotencyClaim<LinkOutcome>,
+): IdempotencyClaim<CommandOutcome> {
   return {
     ...asked,
     keyHash: sha256Hex(JSON.stringify([runId, interruptId, asked.keyHash])),
-    render: (outcome) => asked.render(isJsonObject(outcome) ? { ...outcome, nodeId } : outcome),
+    render: (outcome) => asked.render({ ...outcome, runId, nodeId }),
   };
 }
 

@@ -134,7 +134,7 @@ describe('a webhook', () => {
     };
     at = await startHost({ store: cutting, egress: receiver.egress });
     const request: NewWebhook = { url: URL_A, events: ['run.completed'], tags: [] };
-    const claim: IdempotencyClaim = {
+    const claim: IdempotencyClaim<unknown> = {
       operation: 'registerWebhook',
       keyHash: 'key',
       requestDigest: 'digest',

@@ -1,5 +1,12 @@
 import { eventType, HostError, type JsonObject } from '@weft/protocol';
-import type { Caller, CreatedWebhook, NewWebhook, Webhooks, WebhookSummary } from '../../host/host.ts';
+import type {
+  Caller,
+  CreatedWebhook,
+  NewWebhook,
+  RegisteredWebhook,
+  Webhooks,
+  WebhookSummary,
+} from '../../host/host.ts';
 import type { AuditEntry, DocumentUnit, Store } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -32,7 +39,11 @@ export interface WebhookDependencies {
 export function createWebhooks(dependencies: WebhookDependencies): Subscribing {
   const { store, committer, clock, random, limits, subscriptions, sealing } = dependencies;
 
-  async function register(caller: Caller, request: NewWebhook, remember: Remember): Promise<CreatedWebhook> {
+  async function register(
+    caller: Caller,
+    request: NewWebhook,
+    remember: Remember<RegisteredWebhook>,
+  ): Promise<CreatedWebhook> {
     checkTenant(caller, request.tenantId);
     checkRequest(request, dependencies.checkReceiver);
     checkRoom(subscriptions.of(caller.tenant).length, limits.maxWebhooks);
@@ -131,11 +142,7 @@ export function createWebhooks(dependencies: WebhookDependencies): Subscribing {
   };
 }
 
-function created({ webhookId, secretFingerprint: fingerprint }: Subscription): {
-  webhookId: string;
-  secretFingerprint: string;
-  signatureAlgorithm: string;
-} {
+function created({ webhookId, secretFingerprint: fingerprint }: Subscription): RegisteredWebhook {
   return { webhookId, secretFingerprint: fingerprint, signatureAlgorithm: SIGNATURE_ALGORITHM };
 }
 

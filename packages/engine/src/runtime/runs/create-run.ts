@@ -10,7 +10,7 @@ import {
   type RunStatus,
 } from '../../model/run-state.ts';
 import type { Step } from '../../core/decide/step.ts';
-import type { Accepted, Caller, IdempotencyClaim, NewRun } from '../../host/host.ts';
+import type { Accepted, AcceptedRun, Caller, IdempotencyClaim, NewRun } from '../../host/host.ts';
 import type { Conformance } from '../../ports/conformance.ts';
 import type { Models } from '../../ports/models.ts';
 import type { RunUnit, Store, WorkflowRow } from '../../ports/store.ts';
@@ -57,7 +57,7 @@ export interface CreateRunDependencies extends BatchTools {
 }
 
 export interface RunCreator {
-  create(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim): Promise<Accepted>;
+  create(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim<AcceptedRun>): Promise<Accepted>;
   /** Checks a new run and decides its first batch. Nothing is written before it is committed. */
   prepare(caller: Caller, request: NewRun, given?: GivenRun): Promise<PreparedRun>;
   /** Writes a run whose record is complete, begun if there is room. */
@@ -129,13 +129,13 @@ export function createRunCreator(dependencies: CreateRunDependencies): RunCreato
     };
   }
 
-  async function create(caller: Caller, request: NewRun, remember: Remember): Promise<Accepted> {
+  async function create(caller: Caller, request: NewRun, remember: Remember<AcceptedRun>): Promise<Accepted> {
     const run = await prepare(caller, request);
     const { runId, ignoredInputs } = run;
     const answer = {
       runId,
       status: acceptedStatus(run.status),
-      ...(ignoredInputs && { ignoredInputs: [...ignoredInputs] }),
+      ...(ignoredInputs && { ignoredInputs }),
     };
     const result = await run.commit(remember === REMEMBER_NOTHING ? {} : remember.answer(answer));
     if (result.state === 'committed') return { replayed: false, ...answer };

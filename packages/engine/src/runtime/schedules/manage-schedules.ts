@@ -1,4 +1,4 @@
-import { HostError, type JsonObject } from '@weft/protocol';
+import { HostError } from '@weft/protocol';
 import { upcoming, type Zones } from '../../core/schedules/due-times.ts';
 import { newSchedule, paused, resumed } from '../../core/schedules/lifecycle.ts';
 import type { Schedule } from '../../core/schedules/schedule.ts';
@@ -49,7 +49,11 @@ export function createManageSchedules(dependencies: ScheduleDependencies): Sched
     return stored && readSchedule(stored);
   }
 
-  async function create(caller: Caller, request: NewSchedule, remember: Remember): Promise<ScheduleView> {
+  async function create(
+    caller: Caller,
+    request: NewSchedule,
+    remember: Remember<ScheduleView>,
+  ): Promise<ScheduleView> {
     const at = clock.now();
     const { name } = request;
     const { spec, times } = checkSchedule(request, at, { limits, zones });
@@ -65,7 +69,7 @@ export function createManageSchedules(dependencies: ScheduleDependencies): Sched
         ...scheduleWrite(caller.tenant, schedule, { at, dueAt: dueAtOf(schedule) }),
         documents: [await counter.added(caller.tenant, at)],
         audit: [auditOf(caller, { at, action: 'schedule.create', target: name })],
-        ...remember.answer(asJson(view)),
+        ...remember.answer(view),
       });
       if (!isWritten(result)) return CONTENDED;
       dependencies.wake();
@@ -185,10 +189,6 @@ function detailsOf(schedule: Schedule, zones: Zones): ScheduleDetails {
   const { next, firings } = schedule;
   const ahead = next === undefined ? [] : upcoming(timesOf(schedule, zones), next - 1, SHOWN_AHEAD);
   return { ...viewOf(schedule), firings: [...firings].reverse(), upcoming: ahead };
-}
-
-function asJson(view: ScheduleView): JsonObject {
-  return JSON.parse(JSON.stringify(view)) as JsonObject;
 }
 
 function exists(name: string): HostError {

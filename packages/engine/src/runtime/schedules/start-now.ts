@@ -22,7 +22,7 @@ export interface StartNowDependencies {
 export type StartNow = (
   caller: Caller,
   name: string,
-  remember: Remember,
+  remember: Remember<{ readonly runId: string }>,
 ) => Promise<{ readonly replayed: false; readonly runId: string } | undefined>;
 
 /** Starts a run of a schedule because a person said so: it is no due time, and no policy is asked. */

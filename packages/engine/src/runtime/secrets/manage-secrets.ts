@@ -53,7 +53,7 @@ export function createManageSecrets(dependencies: SecretDependencies): Secrets {
         body,
         at: now,
         audit: [audit(caller, 'secret.set', place.id, secret.scope, now)],
-        ...remember.answer({ ...secret }),
+        ...remember.answer(secret),
       });
       if (result.state !== 'committed') throw writeFailure(result);
       return { replayed: false as const, secret };

@@ -1,4 +1,4 @@
-import { HostError, type JsonObject } from '@weft/protocol';
+import { HostError } from '@weft/protocol';
 import { ExpressionError } from '../../core/compile/plan.ts';
 import { sha256Hex } from '../../crypto/hash.ts';
 import type {
@@ -65,7 +65,7 @@ export function createManageTriggers(dependencies: TriggerDependencies): Omit<Tr
   async function create(
     caller: Caller,
     request: NewTrigger,
-    remember: Remember,
+    remember: Remember<TriggerView>,
   ): Promise<Exclude<CreatedTrigger, { replayed: true }>> {
     const { workflowId, scheme, secretId, inputMapping, dedupEnabled, retryPolicy } = request;
     if (inputMapping !== undefined) mappings.check(inputMapping);
@@ -103,7 +103,7 @@ export function createManageTriggers(dependencies: TriggerDependencies): Omit<Tr
         documents: [owner, await counter.added(caller.tenant, at)],
         audit: [auditOf(caller, { at, action: 'trigger.create', target: id })],
         // A repeat shows everything but the secret.
-        ...remember.answer({ trigger: JSON.parse(JSON.stringify(view)) as JsonObject }),
+        ...remember.answer(view),
       });
       if (!isWritten(result)) return CONTENDED;
       return { replayed: false as const, trigger: view, ...(isNew && secret !== undefined && { secret }) };

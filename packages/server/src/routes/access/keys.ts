@@ -1,4 +1,4 @@
-import type { ApiKeyRow, NewKey } from '@weft/engine';
+import type { NewKey, PublicKey } from '@weft/engine';
 import { CreateKeySchema, HostError, type Json, operationOf, route, toIso } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { idempotencyOf, REPLAY_HEADER, sendReplay } from '../../http/idempotency.ts';
@@ -24,7 +24,7 @@ export const keyRoutes: Routes = (serve, context) => {
       target: [],
       body: body ?? null,
       // A repeat shows everything but the key, which is shown once.
-      render: (outcome) => ({ status: 201, body: JSON.stringify(shown(outcome as unknown as ShownKey)) }),
+      render: (outcome: PublicKey) => ({ status: 201, body: JSON.stringify(shown(outcome)) }),
     });
     const created = await context.host.keys.create(callerOf(request), wanted, claim);
     if (created.replayed) return sendReplay(reply, created);
@@ -67,10 +67,8 @@ export const keyRoutes: Routes = (serve, context) => {
   });
 };
 
-type ShownKey = Omit<ApiKeyRow, 'hash'>;
-
 /** Everything about a key except its hash, times as text. */
-function shown({ createdAt, expiresAt, revokedAt, ...row }: ShownKey): object {
+function shown({ createdAt, expiresAt, revokedAt, ...row }: PublicKey): object {
   return {
     keyId: row.keyId,
     tenant: row.tenant,

@@ -26,7 +26,7 @@ export const secretRoutes: Routes = (serve, context) => {
       operation: SET,
       target: [],
       body: body ?? null,
-      render: (outcome) => ({ status: 200, body: shown(outcome as unknown as SecretSummary) }),
+      render: (outcome: SecretSummary) => ({ status: 200, body: shown(outcome) }),
     });
     const answer = await context.host.secrets.set(callerOf(request), { id, value, scope }, claim);
     if (answer.replayed) return sendReplay(reply, answer);

@@ -1,4 +1,4 @@
-import { jsonText, type ResolveCommand, type CommandResult } from '@weft/engine';
+import { jsonText, type CommandOutcome, type LinkOutcome, type ResolveCommand } from '@weft/engine';
 import {
   HostError,
   isHostError,
@@ -22,16 +22,6 @@ const parseResolve = bodyParser(ResolveRequestSchema);
 const RESOLVE = operationOf(route('resolveInterruptByRun'));
 const APPROVE = operationOf(route('resolveApproval'));
 const ANSWER = operationOf(route('resolveInterruptByToken'));
-
-interface Outcome {
-  readonly status: string;
-  readonly commandResult: CommandResult | null | undefined;
-}
-
-interface LinkOutcome extends Outcome {
-  readonly runId: string;
-  readonly nodeId: string;
-}
 
 /** Answers to questions that nodes have asked: with a key, through a signed link, and the list of what is open. */
 export const interruptRoutes: Routes = (serve, context) => {
@@ -72,7 +62,7 @@ export const interruptRoutes: Routes = (serve, context) => {
       operation: ANSWER,
       target: [],
       body: value,
-      render: (outcome) => renderLinked(outcome as unknown as LinkOutcome),
+      render: renderLinked,
     });
     const address = addressOf(call);
     const answer = await counted(context, call, (token) =>
@@ -137,7 +127,7 @@ async function resolve(
     operation,
     target: [runId, nodeId],
     body: value,
-    render: (outcome) => render(runId, nodeId, outcome as unknown as Outcome, isAlias),
+    render: (outcome: CommandOutcome) => render(runId, nodeId, outcome, isAlias),
   });
   const answer = await context.host.runs.command(caller, runId, command, claim);
   if (answer === undefined) throw noSuchRun();
@@ -157,7 +147,7 @@ function placeOf(name: string): Pick<ResolveCommand, 'nodeId' | 'iteration'> {
 function render(
   runId: string,
   nodeId: string,
-  { commandResult, status }: Outcome,
+  { commandResult, status }: CommandOutcome,
   isAlias: boolean,
 ): Answered {
   if (commandResult?.applied !== false) {

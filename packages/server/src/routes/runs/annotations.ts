@@ -1,4 +1,4 @@
-import type { Json } from '@weft/protocol';
+import type { Annotation, Json } from '@weft/protocol';
 import { AnnotationCreateSchema, operationOf, route } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { noSuchRun } from '../../http/errors.ts';
@@ -18,7 +18,7 @@ export const annotationRoutes: Routes = (serve, context) => {
       operation: ANNOTATE,
       target: [runId],
       body: body ?? null,
-      render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
+      render: (outcome: Annotation) => ({ status: 201, body: JSON.stringify(outcome) }),
     });
     const answer = await context.host.annotations.create(callerOf(request), runId, asked, claim);
     if (answer === undefined) throw noSuchRun();

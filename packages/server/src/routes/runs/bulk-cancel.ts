@@ -18,7 +18,7 @@ import { bodyParser } from '../../http/parse-body.ts';
 const parseBulkCancel = bodyParser(BulkCancelRequestSchema);
 const OPERATION = operationOf(route('bulkCancelRuns'));
 const AT_ONCE = 8;
-const render: Render = (outcome) => ({ status: 200, body: JSON.stringify(outcome) });
+const render: Render<BulkCancelResponse> = (outcome) => ({ status: 200, body: JSON.stringify(outcome) });
 
 type Item = BulkCancelResponse['results'][number] & JsonObject;
 

@@ -1,4 +1,4 @@
-import { type Command, isTerminalStatus, type CommandResult } from '@weft/engine';
+import { type Command, type CommandOutcome, isTerminalStatus } from '@weft/engine';
 import {
   CancelRequestSchema,
   HostError,
@@ -25,11 +25,6 @@ const PAUSE = operationOf(route('pauseRun'));
 const RESUME = operationOf(route('resumeRun'));
 
 /** The outcome of a command, as the host answers it now, or again (then as JSON) on a repeat. */
-interface Outcome {
-  readonly status: string;
-  readonly commandResult: CommandResult | null | undefined;
-}
-
 /** Cancel, pause and resume: one command into the run's inbox, one result out of it. */
 export const commandRoutes: Routes = (serve, context) => {
   serve.everywhere('cancelRun', { ofRun: true }, (call) => {
@@ -58,7 +53,7 @@ export const commandRoutes: Routes = (serve, context) => {
 interface Asked {
   readonly operation: string;
   readonly command: Command;
-  readonly render: (runId: string, outcome: Outcome) => Answered;
+  readonly render: (runId: string, outcome: CommandOutcome) => Answered;
 }
 
 async function send(context: AppContext, call: Call, asked: Asked): Promise<Answered> {
@@ -67,7 +62,7 @@ async function send(context: AppContext, call: Call, asked: Asked): Promise<Answ
     operation: asked.operation,
     target: [runId],
     body: bodyOf(call),
-    render: (outcome) => asked.render(runId, outcome as unknown as Outcome),
+    render: (outcome: CommandOutcome) => asked.render(runId, outcome),
   });
   const answer = await context.host.runs.command(callerOf(call), runId, asked.command, claim);
   if (answer === undefined) throw noSuchRun();
@@ -85,11 +80,11 @@ function said(call: Call, reason: string | undefined): { reason?: string; by: st
 }
 
 /** A run that had ended keeps the status it ended in: cancelling it again is not an error. */
-function renderCancel(runId: string, { commandResult, status }: Outcome): Answered {
+function renderCancel(runId: string, { commandResult, status }: CommandOutcome): Answered {
   return { status: 200, body: JSON.stringify({ runId, status: commandResult?.status ?? status }) };
 }
 
-function renderPause(runId: string, outcome: Outcome): Answered {
+function renderPause(runId: string, outcome: CommandOutcome): Answered {
   const refused = refusal(outcome);
   if (refused !== undefined) return conflict(`The run is ${refused.status} and cannot be paused.`, refused);
   // Without a result yet, the command is durable and the running node is being drained.
@@ -98,7 +93,7 @@ function renderPause(runId: string, outcome: Outcome): Answered {
   return { status: 202, body: JSON.stringify({ runId, status: 'paused', ...pausedAt }) };
 }
 
-function renderResume(runId: string, outcome: Outcome): Answered {
+function renderResume(runId: string, outcome: CommandOutcome): Answered {
   const refused = refusal(outcome);
   if (refused !== undefined) return conflict(`The run is ${refused.status}, not paused.`, refused);
   const resumedAt =
@@ -112,7 +107,7 @@ interface Refused {
 }
 
 /** Why the command was not carried out; undefined when it was, or still may be. */
-function refusal({ commandResult, status }: Outcome): Refused | undefined {
+function refusal({ commandResult, status }: CommandOutcome): Refused | undefined {
   if (commandResult?.applied === false) return commandResult;
   return commandResult?.applied !== true && isTerminalStatus(status) ? { status } : undefined;
 }

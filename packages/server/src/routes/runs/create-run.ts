@@ -1,4 +1,4 @@
-import type { Caller, NewRun } from '@weft/engine';
+import type { AcceptedRun, Caller, NewRun } from '@weft/engine';
 import {
   type CreateRunRequest,
   CreateRunSchema,
@@ -37,10 +37,7 @@ export const createRunRoutes: Routes = (serve, context) => {
             operation: OPERATION,
             target: [],
             body: digested(body, call),
-            render: (outcome) => ({
-              status: 201,
-              body: renderCreated(origin, outcome as unknown as Created),
-            }),
+            render: (outcome: AcceptedRun) => ({ status: 201, body: renderCreated(origin, outcome) }),
           });
     const accepted = await context.host.runs.create(caller, run, claim);
     if (accepted.replayed) return replayOf(accepted, { location: statusUrlOf(accepted.body) });
@@ -49,13 +46,7 @@ export const createRunRoutes: Routes = (serve, context) => {
   });
 };
 
-interface Created {
-  readonly runId: string;
-  readonly status: string;
-  readonly ignoredInputs?: readonly string[];
-}
-
-function renderCreated(origin: string, { runId, status, ignoredInputs }: Created): string {
+function renderCreated(origin: string, { runId, status, ignoredInputs }: AcceptedRun): string {
   const eventsUrl = origin + pathOf('streamRunEvents', { runId });
   const statusUrl = origin + pathOf('getRun', { runId });
   return JSON.stringify({ runId, status, eventsUrl, statusUrl, weft: ignoredInputs && { ignoredInputs } });

@@ -1,4 +1,4 @@
-import type { ForkRequest } from '@weft/engine';
+import type { ForkedRun, ForkRequest } from '@weft/engine';
 import {
   type ForkRunRequest,
   ForkRunSchema,
@@ -45,37 +45,21 @@ function forkOperation(
       operation,
       target: [runId],
       body: (call.body ?? null) as Json,
-      render: (outcome) => ({ status: 201, body: renderForked(origin, outcome as unknown as Fork) }),
+      render: (outcome: ForkedRun) => ({ status: 201, body: renderForked(origin, outcome) }),
     });
     const forked = await context.host.runs.fork(callerOf(call), runId, asked, claim);
     if (forked === undefined) throw noSuchRun();
     if (forked.replayed) return replayOf(forked, { location: locationOf(forked.body) });
     const location = origin + pathOf('getRun', { runId: forked.runId });
-    const { mode } = asked;
-    const fork = {
-      runId: forked.runId,
-      sourceRunId: runId,
-      fromSeq: forked.fromSeq,
-      mode,
-      status: 'pending',
-    };
-    return { status: 201, body: renderForked(origin, fork), headers: { location } };
+    return { status: 201, body: renderForked(origin, forked), headers: { location } };
   };
-}
-
-interface Fork {
-  readonly runId: string;
-  readonly sourceRunId: string;
-  readonly fromSeq: number;
-  readonly mode: string;
-  readonly status: string;
 }
 
 function forkOf({ runOptionsOverlay, ...asked }: ForkRunRequest | HostForkRunRequest): ForkRequest {
   return { ...asked, ...(runOptionsOverlay !== undefined && { overlay: runOptionsOverlay }) };
 }
 
-function renderForked(origin: string, { runId, sourceRunId, fromSeq, mode, status }: Fork): string {
+function renderForked(origin: string, { runId, sourceRunId, fromSeq, mode, status }: ForkedRun): string {
   const eventsUrl = origin + pathOf('streamRunEvents', { runId });
   return JSON.stringify({ runId, sourceRunId, fromSeq, mode, status, eventsUrl });
 }

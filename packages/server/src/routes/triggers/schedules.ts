@@ -40,7 +40,7 @@ export const scheduleRoutes: Routes = (serve, { host }) => {
       operation: CREATE,
       target: [],
       body: body ?? null,
-      render: (outcome) => ({ status: 201, body: JSON.stringify(shown(outcome as Json & ScheduleView)) }),
+      render: (outcome: ScheduleView) => ({ status: 201, body: JSON.stringify(shown(outcome)) }),
     });
     const answer = await host.schedules.create(callerOf(request), wanted, claim);
     if (answer.replayed) return sendReplay(reply, answer);
@@ -73,7 +73,7 @@ export const scheduleRoutes: Routes = (serve, { host }) => {
       operation: TRIGGER,
       target: [name],
       body: null,
-      render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
+      render: (outcome: { readonly runId: string }) => ({ status: 201, body: JSON.stringify(outcome) }),
     });
     const answer = present(await host.schedules.trigger(callerOf(request), name, claim));
     if (answer.replayed) return sendReplay(reply, answer);

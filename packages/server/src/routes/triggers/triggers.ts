@@ -49,7 +49,7 @@ export const triggerRoutes: Routes = (serve, { host, publicUrl }) => {
       operation: REGISTER,
       target: [],
       body: body ?? null,
-      render: (outcome) => ({ status: 201, body: render((outcome as Json & Made).trigger) }),
+      render: (outcome: TriggerView) => ({ status: 201, body: render(outcome) }),
     });
     const answer = await host.triggers.create(callerOf(request), wanted, claim);
     if (answer.replayed) return sendReplay(reply, answer);
@@ -75,7 +75,7 @@ export const triggerRoutes: Routes = (serve, { host, publicUrl }) => {
       operation: CREATE,
       target: [],
       body: body ?? null,
-      render: (outcome) => ({ status: 201, body: render((outcome as Json & Made).trigger) }),
+      render: (outcome: TriggerView) => ({ status: 201, body: render(outcome) }),
     });
     const answer = await host.triggers.create(callerOf(request), wanted, claim);
     if (answer.replayed) return sendReplay(reply, answer);
@@ -125,10 +125,6 @@ export const triggerRoutes: Routes = (serve, { host, publicUrl }) => {
     return reply.code(204).send();
   });
 };
-
-interface Made {
-  readonly trigger: TriggerView;
-}
 
 function shown({ createdAt, changes, ...trigger }: TriggerView, ingestUrl: string): object {
   return {

@@ -1,4 +1,4 @@
-import type { CreatedWebhook, NewWebhook } from '@weft/engine';
+import type { CreatedWebhook, NewWebhook, RegisteredWebhook } from '@weft/engine';
 import { HostError, type Json, operationOf, RegisterWebhookSchema, route, toIso } from '@weft/protocol';
 import { callerOf, pathParam, type Routes, sendJson } from '../../app-context.ts';
 import { idempotencyOf, replayOf } from '../../http/idempotency.ts';
@@ -24,7 +24,7 @@ export const webhookRoutes: Routes = (serve, context) => {
       operation: REGISTER,
       target: [],
       body: body ?? null,
-      render: (outcome) => ({ status: 201, body: JSON.stringify(outcome) }),
+      render: (outcome: RegisteredWebhook) => ({ status: 201, body: JSON.stringify(outcome) }),
     });
     const answer = await context.host.webhooks.register(callerOf(call), wanted, claim);
     return answer.replayed ? replayOf(answer) : { status: 201, body: JSON.stringify(shown(answer)) };

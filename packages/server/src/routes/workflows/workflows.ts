@@ -7,8 +7,8 @@ import { booleanParam, queryOf, textParam } from '../../http/query.ts';
 import { pageOf } from '../page.ts';
 
 const REGISTER = operationOf(route('registerWorkflow'));
-const render: Render = (outcome) => ({
-  status: (outcome as unknown as Registration).created ? 201 : 200,
+const render: Render<Registration> = (outcome) => ({
+  status: outcome.created ? 201 : 200,
   body: JSON.stringify(outcome),
 });
 
