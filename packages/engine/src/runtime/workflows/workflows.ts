@@ -90,10 +90,11 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
     const { full, digest, text, known } = await complete(caller.tenant, definition, options.dev);
     const compiled = await examine(full, digest, caller.tenant, options.alongside);
     refuseProblems(compiled, options.strict);
-    const { id, version } = full as unknown as WorkflowDefinition;
+    const document = full as WorkflowDefinition & Json; // its shape was just checked
+    const { id, version } = document;
     const isKnown = known?.digest === digest;
     if (isKnown && (known.current || !options.dev)) {
-      if (known.current) await settleTriggers(caller, full as unknown as WorkflowDefinition);
+      if (known.current) await settleTriggers(caller, document);
       // Another process may have registered it since this one last looked.
       await dependencies.onRegistered(caller.tenant, id);
       return { id, version, digest, created: false, warnings: compiled.warnings };
@@ -103,13 +104,8 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
     const registered = known === undefined ? version : `${version}+${digest.slice(0, 8)}`;
     const before = known && (await store.readWorkflow(caller.tenant, id, registered));
     const isCurrent = before?.digest === digest && before.current;
-    if (isCurrent) await settleTriggers(caller, full as unknown as WorkflowDefinition);
-    else
-      await write(
-        caller,
-        { id, version: registered, digest, definition: text },
-        full as unknown as WorkflowDefinition,
-      );
+    if (isCurrent) await settleTriggers(caller, document);
+    else await write(caller, { id, version: registered, digest, definition: text }, document);
     if (compiled.plan !== undefined) plans.keep(compiled.plan, caller.tenant);
     await dependencies.onRegistered(caller.tenant, id);
     return { id, version: registered, digest, created: !isCurrent, warnings: compiled.warnings };
