@@ -122,13 +122,21 @@ async function readArtifacts(http: HttpClient, runId: string): Promise<FinalArti
   const found: FinalArtifact[] = [];
   for (const { artifactId, digest } of listed) {
     const path = `/v1/runs/${runId}/artifacts/${encodeURIComponent(artifactId)}`;
-    const response = await http.open(path, AbortSignal.timeout(READ_WITHIN_MS));
-    const bytes = createHash('sha256')
-      .update(new Uint8Array(await response.arrayBuffer()))
-      .digest('hex');
-    found.push({ artifactId, digest, bytes });
+    found.push({ artifactId, digest, bytes: await digestOf(http, path) });
   }
   return found;
+}
+
+async function digestOf(http: HttpClient, path: string): Promise<string> {
+  const bytes = await untilAnswered(path, async () => {
+    try {
+      const response = await http.open(path, AbortSignal.timeout(READ_WITHIN_MS));
+      return response.ok ? new Uint8Array(await response.arrayBuffer()) : undefined;
+    } catch {
+      return undefined;
+    }
+  });
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** Asks for runs that were removed or erased, in every way there is. */
@@ -196,13 +204,19 @@ async function askUntilAnswered(
   path: string,
   others: readonly number[] = [],
 ): Promise<Answer> {
-  let last: Answer | undefined;
+  return await untilAnswered(path, async () => {
+    const answer = await http.ask('GET', path);
+    return answer?.status === 200 || others.includes(answer?.status ?? 0) ? answer : undefined;
+  });
+}
+
+async function untilAnswered<Found>(path: string, ask: () => Promise<Found | undefined>): Promise<Found> {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    last = await http.ask('GET', path);
-    if (last !== undefined && (last.status === 200 || others.includes(last.status))) return last;
+    const found = await ask();
+    if (found !== undefined) return found;
     await pause(TRY_EVERY_MS);
   }
-  throw new Error(`GET ${path} was answered ${JSON.stringify(last)}, although everything runs`);
+  throw new Error(`GET ${path} was not answered as it should be, although everything runs`);
 }
 
 function isOver(status: string): boolean {
