@@ -76,7 +76,7 @@ describe.each(Object.entries(SCANS))('the work of a scan (%s)', (name, scan) => 
         expect(twice).toBeLessThanOrEqual(2 * once + SLACK);
         expect(once).toBeLessThanOrEqual(perCharacter * text.length + SLACK);
       }),
-      { numRuns: name === 'pieces' ? 60 : 300 },
+      { numRuns: name === 'pieces' ? 30 : 120 },
     );
   });
 });
