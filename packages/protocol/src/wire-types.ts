@@ -1724,7 +1724,7 @@ export type EventPayloads = {
     };
     secretsToRebind?: Array<string>;
   };
-  /** Somebody begins to speak. */
+  /** Speech begins. */
   'voice.speech_start': {
     atMs: number;
   };

@@ -55,7 +55,7 @@ const NODE = `import { defineNode, NodeError, Type } from '@weft/sdk/nodes';
 export const greet = defineNode({
   typeId: 'demo.greet',
   version: '1.0.0',
-  title: 'Greet somebody',
+  title: 'Greet a person',
   inputs: { name: Type.String() },
   outputs: { greeting: Type.String() },
   async run({ inputs, attempt, log }) {
@@ -91,7 +91,7 @@ const WORKFLOW = {
   id: 'hello',
   name: 'Hello',
   version: '1.0.0',
-  description: 'Greets somebody with a function of your own.',
+  description: 'Greets a person with a function of your own.',
   nodes: [
     {
       id: 'greet',

@@ -378,7 +378,7 @@ export interface BuiltinNodeTypes {
     inputs: Record<string, never>;
     outputs: object;
   };
-  /** Decides, each time it is entered, which workers run next, whether to ask somebody, or that the work is done. */
+  /** Decides, each time it is entered, which workers run next, whether to ask a person, or that the work is done. */
   'core.orchestrator.supervisor': {
     config: {
       decide?: string;

@@ -150,7 +150,7 @@ export const SETTINGS = {
     sources: FLAG,
     kind: SWITCH,
     description:
-      'Register a changed file without a new version as VERSION+HASH; watch the files of --nodes, and serve them anew when they change',
+      'Register a changed file without a new version as VERSION+HASH; watch the files of --nodes, and serve them again when they change',
   },
   strict: {
     group: 'Workflows',

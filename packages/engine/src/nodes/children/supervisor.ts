@@ -24,7 +24,7 @@ export const supervisorNode: PureNodeType = {
   typeId: 'core.orchestrator.supervisor',
   title: 'Supervisor',
   summary:
-    'Decides, each time it is entered, which workers run next, whether to ask somebody, or that the work is done.',
+    'Decides, each time it is entered, which workers run next, whether to ask a person, or that the work is done.',
   config: closedConfig({
     /** CEL that gives the decision; it sees `visit`, how often the supervisor has decided before. */
     decide: optional(Type.String({ minLength: 1 })),

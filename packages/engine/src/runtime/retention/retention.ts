@@ -229,7 +229,7 @@ function refusalToClient(refusal: Refusal, what: 'removed' | 'erased'): HostErro
   if (refusal.reason === 'run_pinned')
     return new HostError(
       'conflict',
-      `A run that is under way needs this one, so it cannot be ${what} yet. Cancel that one, or wait for its end.`,
+      `An open run needs this one, so it cannot be ${what} yet. Cancel that one, or wait for its end.`,
       { neededBy: refusal.byRunId },
     );
   return undefined;

@@ -275,7 +275,7 @@ function acceptedStatus(status: RunStatus): RunStatus {
 function scopeActive(activeRunId: string): HostError {
   return new HostError(
     'run_already_active',
-    'A run of this scopeId is under way. Wait for it to end, or cancel it.',
+    'A run of this scopeId is open. Wait for it to end, or cancel it.',
     { activeRunId, activeHost: 'cloud', retryAfter: SCOPE_RETRY_SECONDS },
     { retryAfter: SCOPE_RETRY_SECONDS },
   );

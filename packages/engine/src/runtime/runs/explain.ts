@@ -127,7 +127,7 @@ function runningReason(row: RunRow, state: RunState, now: number, tasks: readonl
   const effect = open.find((node) => node.status === 'running' && node.dueAt === undefined);
   const timer = open.filter((node) => node.dueAt !== undefined).sort(byDueTime)[0];
   if (row.holder === undefined && (timer?.dueAt === undefined || timer.dueAt <= now)) {
-    return { waitingFor: 'claim', sentence: 'Nobody holds the run; it waits for a host to take it up.' };
+    return { waitingFor: 'claim', sentence: 'No process holds the run; it waits for one to claim it.' };
   }
   if (effect !== undefined) return effectReason(effect, tasks[0]);
   if (timer?.dueAt === undefined) return { waitingFor: 'nothing', sentence: 'The run is being advanced.' };
@@ -154,7 +154,7 @@ function effectReason(node: NodeState, task: WorkerTask | undefined): Reason {
   const { nodeId, attempt } = node;
   const step = openStep(node);
   if (step !== undefined) return stepReason(nodeId, step);
-  const sentence = `Node ${nodeId} is under way (attempt ${attempt + 1}).`;
+  const sentence = `Node ${nodeId} is running (attempt ${attempt + 1}).`;
   return { waitingFor: 'effect', nodeId, sentence };
 }
 

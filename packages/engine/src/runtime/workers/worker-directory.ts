@@ -108,7 +108,7 @@ export function createWorkerDirectory(options: DirectoryOptions): WorkerDirector
     soon ??= setTimeout(() => {
       soon = undefined;
       writeAll().catch((error: unknown) =>
-        log('warn', errorFields(error), 'who serves what could not be told'),
+        log('warn', errorFields(error), 'the list of workers of other processes could not be read'),
       );
     }, WRITE_AFTER_MS);
     soon.unref();

@@ -6,7 +6,7 @@ import { DEBUG, event, family } from './row.ts';
 const optional = Type.Optional;
 
 export const VOICE_EVENTS = family('voice', [
-  event('voice.speech_start', DEBUG, closed({ atMs: count }), 'Somebody begins to speak.'),
+  event('voice.speech_start', DEBUG, closed({ atMs: count }), 'Speech begins.'),
   event(
     'voice.transcript',
     DEBUG,
