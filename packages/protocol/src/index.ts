@@ -1,4 +1,12 @@
 export {
+  AiEnvelopeSchema,
+  ENVELOPE_KINDS,
+  ENVELOPE_PAYLOADS,
+  ENVELOPE_VERSION,
+  isEnvelopeKind,
+} from './documents/ai-envelope.ts';
+export type { EnvelopeKind, EnvelopePayload } from './documents/ai-envelope.ts';
+export {
   ANNOTATION_TARGETS,
   AnnotationCreateSchema,
   AnnotationListSchema,

@@ -1,6 +1,8 @@
 import {
   ANNOTATION_TARGETS,
   type Capabilities,
+  ENVELOPE_KINDS,
+  ENVELOPE_VERSION,
   mirrorFamilies,
   SIGNAL_KINDS,
   GRPC_SERVICE,
@@ -13,6 +15,8 @@ import type { Compile } from '../runtime/workflows/compile-definition.ts';
 import { TEST_PREFIX } from '../runtime/auth/keys.ts';
 import { horizonOf } from '../runtime/schedules/new-schedule.ts';
 import { DEFAULT_RETRY_POLICY } from '../runtime/triggers/owned-triggers.ts';
+import { ROOM_MULTIPLIER } from '../nodes/agents/after-answer.ts';
+import { ENVELOPES_PER_TURN, SCHEMA_ROUNDS } from '../nodes/agents/envelopes.ts';
 import type { HostLimits } from './limits.ts';
 import {
   ENGINE_VERSION,
@@ -69,6 +73,19 @@ const FIXTURE_PREFIXES = ['conformance-', 'openwop-smoke-'];
 const NOT_LISTED = new Set(['conformance-conversation-capability-negotiation']);
 const PAGE = 100;
 const DAY_MS = 24 * 60 * 60 * 1_000;
+/** What becomes of answers that cannot be used, and the events that tell of it. */
+const RELIABILITY = {
+  supported: true,
+  events: [
+    'envelope.retry.attempted',
+    'envelope.retry.exhausted',
+    'envelope.refusal',
+    'envelope.truncated',
+    'envelope.recovery.applied',
+  ],
+  maxRetryAttempts: SCHEMA_ROUNDS + 1,
+  completion: { distinguishesTruncation: true, truncationBudgetMultiplier: ROOM_MULTIPLIER },
+};
 const OBSERVABILITY = {
   namespace: 'openwop',
   spanNames: ['openwop.run', 'openwop.node.<typeId>', 'openwop.interrupt'],
@@ -157,13 +174,12 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
   const grpc = options.grpc?.();
   return mirrorFamilies({
     protocolVersion: PROTOCOL_VERSION,
-    supportedEnvelopes: [],
-    schemaVersions: {},
+    ...envelopeKinds(options),
     limits: {
       clarificationRounds: limits.clarificationRounds,
       maxLoopIterations: limits.maxLoopIterations,
-      schemaRounds: 2,
-      envelopesPerTurn: 5,
+      schemaRounds: SCHEMA_ROUNDS,
+      envelopesPerTurn: ENVELOPES_PER_TURN,
       maxNodeExecutions: limits.maxNodeExecutions,
       maxRequestBodyBytes: limits.maxRequestBodyBytes,
       ...(limits.maxRunDurationMs >= 1_000 && { maxRunDurationMs: limits.maxRunDurationMs }),
@@ -238,6 +254,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       mcp: { supported: true, serverUrls: [...options.mcpServerUrls] },
     }),
     ...aiProviders(options.models.offered),
+    ...(hasModels(options) && { envelopes: { reliability: RELIABILITY } }),
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {
       auth: {
@@ -292,6 +309,21 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     }),
     fixtures: [...fixtures],
   });
+}
+
+/** Only a model sends envelopes. */
+function hasModels({ models, conformance }: DiscoveryOptions): boolean {
+  return models.offered !== undefined || conformance !== undefined;
+}
+
+function envelopeKinds(
+  options: DiscoveryOptions,
+): Pick<Capabilities, 'supportedEnvelopes' | 'schemaVersions'> {
+  const kinds = hasModels(options) ? ENVELOPE_KINDS : [];
+  return {
+    supportedEnvelopes: [...kinds],
+    schemaVersions: Object.fromEntries(kinds.map((kind) => [kind, ENVELOPE_VERSION])),
+  };
 }
 
 function aiProviders(offered: OfferedModels | undefined): Pick<Capabilities, 'aiProviders'> {

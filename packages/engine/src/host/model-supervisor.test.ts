@@ -90,7 +90,7 @@ describe('a supervisor that decides by a model', () => {
 
     const runId = await test.run('team');
 
-    expect((await ended(test, runId)).error).toMatchObject({ code: 'model_reply_invalid' });
+    expect((await ended(test, runId)).error).toMatchObject({ code: 'envelope_invalid' });
     expect(requests).toHaveLength(3);
     expect(await decisions(test, runId)).toEqual([]);
   });

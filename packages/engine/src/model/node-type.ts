@@ -48,7 +48,7 @@ interface NodeTypeBase {
   readonly checkConfig?: (config: JsonObject, budget: WorkBudget) => readonly Problem[];
   /** Where it is known: the input ports that it has. Values for others do not reach it. */
   readonly inputPorts?: InputPortRules;
-  /** Output ports of which only some are produced: an edge from an absent one is not taken. */
+  /** Output ports of which only some are produced: an edge that names an absent one is not taken. */
   readonly branches?: readonly string[];
   /** Capability ids the host must provide; a missing one fails the node before it starts. */
   readonly requires?: readonly string[];
@@ -364,7 +364,12 @@ export interface StepRecord {
   /** Present where it ended well. */
   readonly result?: JsonObject | undefined;
   readonly error?:
-    | { readonly code: string; readonly message: string; readonly details?: JsonObject }
+    | {
+        readonly code: string;
+        readonly message: string;
+        readonly retryable?: boolean;
+        readonly details?: JsonObject;
+      }
     | undefined;
 }
 

@@ -11,7 +11,7 @@ import { sampleInput, type Sample } from './testing/sample-node-input.ts';
 const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | null }>> = {
   'conformance.requiresMissing': { gives: 'capability_not_provided' },
   'conformance.secret.echo': { config: { secretId: 'not-set' }, gives: 'credential_unavailable' },
-  'core.ai.callPrompt': { config: { prompt: 'Hello?' }, gives: 'provider_unavailable' },
+  'core.ai.callPrompt': { config: { prompt: 'Hello?' }, gives: { steps: ['turn-1'] } },
   'core.conformance.hold': { inputs: { delayMs: 5, kept: true }, gives: { delayMs: 5, kept: true } },
   'core.conformance.side-effect': { gives: { effectId: 'invocation-1', output: 'invocation-1' } },
   'core.conformance.mock-agent': { config: { mockReasoning: true }, gives: {} },

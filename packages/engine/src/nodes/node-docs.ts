@@ -19,6 +19,8 @@ export interface NodeDocs {
 
 const NOTHING = {};
 const ANSWERED_WHOLE = 'the answer as one object';
+const ENVELOPES =
+  'Whether the model is told that it may ask a person, or report what it cannot do, in place of an answer. Where it does so untold, it is understood, too; `false`: then it is text.';
 const TIMEOUT = 'Milliseconds after which the question expires; without it, it waits for ever.';
 const MAPPING_IN = 'Variables of the child, by name, from variables of this run.';
 const MAPPING_OUT = 'Variables of this run, by name, from variables of the child when it has completed.';
@@ -52,6 +54,7 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       finishReason: 'why it stopped',
       usage: 'tokens, as the provider counts them',
       toolCalls: 'tools it wants called, if any',
+      error: 'what the model reports that it cannot do, with `code` and `message`; then there is no `output`',
     },
     config: {
       promptId: 'Id of a prompt; one of `promptId` and `prompt` is needed.',
@@ -64,7 +67,8 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       maxTokens: 'Most tokens of the answer; default: the provider’s.',
       outputSchema: 'JSON Schema that the answer must satisfy; then nothing is streamed before it does.',
       maxRepairs:
-        'How often the model is asked to put right an answer that does not, 0 to 4; default 1. After that: `envelope_invalid`.',
+        'How often the model is asked again when its answer does not, or was cut off, 0 to 4; default 2. After that: `envelope_invalid`.',
+      envelopes: ENVELOPES,
       expectsStreaming: 'For readers of the definition; the answer is streamed either way.',
     },
     limits: ['Outputs: 256 KiB together, as of every node.'],
@@ -450,6 +454,7 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       model: 'the model that answered last',
       finishReason: 'why it stopped',
       usage: 'tokens of all turns, as the provider counts them',
+      error: 'what the model reports that it cannot do, with `code` and `message`; then there is no `output`',
     },
     config: {
       model: 'The model; `configurable.model` of the run goes before it, so that a fork can take another.',
@@ -460,7 +465,8 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       stopWhen:
         'CEL, asked after the calls of a turn: true ends the agent. It sees `outputs.turns`, `outputs.text`, `outputs.toolCalls` and `outputs.results`.',
       outputSchema:
-        'JSON Schema of the answer. An answer that does not satisfy it is asked for again, within `maxTurns`.',
+        'JSON Schema of the answer. An answer that does not satisfy it is asked for again, twice, within `maxTurns`.',
+      envelopes: ENVELOPES,
       requireApproval: 'Tools of which each call waits for a person; patterns as in `tools`.',
       allowWithoutApproval:
         'Destructive tools that may be called without one; patterns as in `tools`. Default: none.',

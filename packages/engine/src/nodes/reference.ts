@@ -30,7 +30,9 @@ function section(type: NodeType): string[] {
   const docs = NODE_DOCS[type.typeId];
   if (docs === undefined) throw new Error(`${type.typeId} is not documented in nodes/node-docs.ts.`);
   const notes = [
-    ...(type.branches === undefined ? [] : [`Of the output ports ${code(type.branches)} one is produced.`]),
+    ...(type.branches === undefined
+      ? []
+      : [`An edge from ${code(type.branches)} is taken only when that port has a value.`]),
     ...((type.kind !== 'effect' && type.kind !== 'steps') || type.defaultTimeoutMs === undefined
       ? []
       : [

@@ -15,7 +15,7 @@ export function renderTypedNodes(unsorted: readonly NodeType[]): string {
     'export interface BuiltinNodeTypes {',
     ...types.map(memberOf),
     '}\n',
-    '/** Output ports of which one is produced: an edge from another one is not taken. */',
+    '/** Output ports that may be absent: an edge from one is taken only when it has a value. */',
     'export const BRANCHES: Readonly<Record<string, readonly string[]>> = {',
     ...types.flatMap(({ typeId, branches }) =>
       branches === undefined ? [] : [`  '${typeId}': [${branches.map(quoted).join(', ')}],`],

@@ -19,6 +19,7 @@ export interface BuiltinNodeTypes {
       maxTokens?: number;
       outputSchema?: JsonObject;
       maxRepairs?: number;
+      envelopes?: boolean;
       expectsStreaming?: boolean;
     };
     inputs: {
@@ -44,6 +45,8 @@ export interface BuiltinNodeTypes {
       usage: Json;
       /** tools it wants called, if any */
       toolCalls: Json;
+      /** what the model reports that it cannot do, with `code` and `message`; then there is no `output` */
+      error: Json;
     };
   };
   /** Waits until enough people have approved, or rejects as soon as the policy says so. */
@@ -530,6 +533,7 @@ export interface BuiltinNodeTypes {
       maxTurns?: number;
       stopWhen?: string;
       outputSchema?: JsonObject;
+      envelopes?: boolean;
       requireApproval?: Array<string>;
       allowWithoutApproval?: Array<string>;
     };
@@ -552,6 +556,8 @@ export interface BuiltinNodeTypes {
       finishReason: Json;
       /** tokens of all turns, as the provider counts them */
       usage: Json;
+      /** what the model reports that it cannot do, with `code` and `message`; then there is no `output` */
+      error: Json;
     };
   };
   /** Outputs what a channel holds by now, if the channel lets this node read it. */
@@ -611,7 +617,9 @@ export interface BuiltinNodeTypes {
   };
 }
 
-/** Output ports of which one is produced: an edge from another one is not taken. */
+/** Output ports that may be absent: an edge from one is taken only when it has a value. */
 export const BRANCHES: Readonly<Record<string, readonly string[]>> = {
+  'core.ai.callPrompt': ['output', 'value', 'error'],
   'core.conditional': ['true', 'false'],
+  'weft.ai.agent': ['output', 'error'],
 };

@@ -202,7 +202,7 @@ const BROKEN: Record<LogRuleId, LogEntry[][]> = {
     whole({ type: 'node.skipped', nodeId: 'a', payload: {} }),
   ],
   L12: [log(started, breach('envelopes', 5, 5), failed)],
-  L13: [log(started, breach('envelopes', 5, 6), breach('envelopes', 5, 7), failed)],
+  L13: [log(started, breach('budget-tokens', 5, 6), breach('budget-tokens', 5, 7), failed)],
   L14: [
     log(started, breach('node-executions', 1, 2), node('started', 'a'), failed),
     log(started, node('started', 'a'), node('started', 'b'), breach('node-executions', 1, 2), failed),

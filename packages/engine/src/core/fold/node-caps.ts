@@ -1,7 +1,12 @@
 import { isJsonObject, type Json } from '@weft/protocol';
 
-/** Caps of one attempt of a node: breached, the attempt fails, and the run need not. The others end the run. */
-const NODE_CAPS: ReadonlySet<unknown> = new Set(['wasm-memory', 'wasm-execution-time']);
+/** Caps of a node or of one attempt of it: breached, it fails, and the run need not. The others end the run. */
+const NODE_CAPS: ReadonlySet<unknown> = new Set([
+  'wasm-memory',
+  'wasm-execution-time',
+  'schema',
+  'envelopes',
+]);
 
 export function isNodeCap(kind: unknown): boolean {
   return NODE_CAPS.has(kind);

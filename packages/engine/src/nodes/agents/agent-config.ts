@@ -22,6 +22,7 @@ export const AGENT_CONFIG = closedConfig({
   maxTurns: optional(Type.Integer({ minimum: 1, maximum: MAX_TURNS })),
   stopWhen: optional(Type.String({ minLength: 1 })),
   outputSchema: optional(jsonObject),
+  envelopes: optional(Type.Boolean()),
   requireApproval: optional(patterns),
   allowWithoutApproval: optional(patterns),
 });

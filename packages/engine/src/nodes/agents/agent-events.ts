@@ -5,6 +5,8 @@ import { nodeKey } from '../../model/run-state.ts';
 import { agentIdOf } from '../people/confidence.ts';
 import type { PreparedAgent } from './agent-config.ts';
 import type { AgentHistory, Call, ListedTool, Turn } from './agent-history.ts';
+import { type AnswerRules, readAnswers, type Verdict } from './answer.ts';
+import { answerEvents, usageEvent } from './answer-events.ts';
 import { planCall } from './tool-calls.ts';
 
 /**
@@ -16,6 +18,7 @@ export function tellLast(
   { turns }: AgentHistory,
   offered: ReadonlyMap<string, ListedTool>,
   steps: readonly StepRecord[],
+  rules: AnswerRules,
 ): NodeEvent[] {
   const turn = turns.at(-1);
   const round = steps.at(-1)?.round;
@@ -31,7 +34,8 @@ export function tellLast(
       call.record?.round === round || (planned.type === 'rejected' && call.approval?.round === round);
     return isOfRound ? [returned(place, call, planned.type === 'rejected' ? planned.why : undefined)] : [];
   };
-  const own = turn.record.round === round ? tellTurn(input, turn, agentId) : [];
+  const verdict = readAnswers(turns, rules).get(turn.number);
+  const own = turn.record.round === round ? tellTurn(input, turn, agentId, verdict) : [];
   const events: NodeEvent[] = [];
   for (const told of [own, ...turn.calls.map(tellCall)]) {
     const first = events.length;
@@ -43,21 +47,14 @@ export function tellLast(
 
 type Place = { readonly agentId: string; readonly toolName: string; readonly callId: string };
 
-function tellTurn({ nodeId, configurable }: NodeInput, turn: Turn, agentId: string): NodeEvent[] {
-  const { provider, model, usage, reasoning } = turn;
-  const events: NodeEvent[] = [
-    {
-      type: 'provider.usage',
-      payload: {
-        provider,
-        model,
-        inputTokens: usage.promptTokens,
-        outputTokens: usage.completionTokens,
-        totalTokens: usage.totalTokens,
-        nodeId,
-      },
-    },
-  ];
+function tellTurn(
+  { nodeId, configurable }: NodeInput,
+  turn: Turn,
+  agentId: string,
+  verdict: Verdict | undefined,
+): NodeEvent[] {
+  const { reasoning } = turn;
+  const events = [usageEvent(nodeId, turn), ...answerEvents(nodeId, turn, verdict)];
   const verbosity = configurable['reasoningVerbosity'] === 'summary' ? 'summary' : 'full';
   if (reasoning === '' || configurable['reasoningVerbosity'] === 'off') return events;
   const shown = verbosity === 'summary' ? reasoning.slice(0, SUMMARY) : reasoning;

@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { StepRecord } from '../../model/node-type.ts';
 import type { ModelToolCall, Usage } from '../../ports/models.ts';
 import type { Tool } from '../../ports/tools.ts';
+import { ENVELOPES_PER_TURN } from './envelopes.ts';
 
 /** What an agent knows, read from the steps on record: the tools it was offered, and its turns with their calls. */
 export interface AgentHistory {
@@ -24,6 +25,8 @@ export interface Turn {
   readonly finishReason: string;
   readonly usage: Usage;
   readonly calls: readonly Call[];
+  /** What people have answered to its envelopes, by their position. */
+  readonly answers: ReadonlyMap<number, JsonObject>;
 }
 
 export interface Call {
@@ -39,6 +42,7 @@ export const TOOLS_STEP = 'tools';
 export const turnStep = (turn: number): string => `turn-${turn}`;
 const callStep = (turn: number, index: number): string => `${turnStep(turn)}.call-${index}`;
 export const approvalStep = (call: string): string => `${call}.approval`;
+export const questionStep = (turn: number, index: number): string => `${turnStep(turn)}.ask-${index}`;
 
 export function readHistory(history: readonly StepRecord[]): AgentHistory {
   const byId = new Map(history.map((step) => [step.id, step]));
@@ -67,7 +71,17 @@ function turnOf(number: number, record: StepRecord, byId: ReadonlyMap<string, St
       const id = callStep(number, index);
       return { id, asked: call, record: byId.get(id), approval: byId.get(approvalStep(id)) };
     }),
+    answers: answersTo(number, byId),
   };
+}
+
+function answersTo(turn: number, byId: ReadonlyMap<string, StepRecord>): Map<number, JsonObject> {
+  const answers = new Map<number, JsonObject>();
+  for (let index = 0; index < ENVELOPES_PER_TURN; index += 1) {
+    const answer = byId.get(questionStep(turn, index))?.result;
+    if (answer !== undefined) answers.set(index, answer);
+  }
+  return answers;
 }
 
 function askedCall({ id, name, arguments: given }: JsonObject): ModelToolCall {

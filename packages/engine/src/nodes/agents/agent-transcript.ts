@@ -4,7 +4,9 @@ import type { ModelMessage, ModelRequest } from '../../ports/models.ts';
 import type { PreparedAgent } from './agent-config.ts';
 import { type AgentHistory, type Call, type ListedTool, type Turn } from './agent-history.ts';
 import { asOffered, offeredTools } from './offered-tools.ts';
-import { outputProblem } from './agent-output.ts';
+import { type AnswerRules, answerRules, readAnswers, type Verdict } from './answer.ts';
+import { roomFor, toldAnswer } from './after-answer.ts';
+import { ENVELOPE_NOTE } from './envelopes.ts';
 import { planCall } from './tool-calls.ts';
 import { untrusted, UNTRUSTED_NOTE } from './untrusted-text.ts';
 
@@ -21,19 +23,26 @@ const MAX_TRANSCRIPT = 2 * 1024 * 1024;
 export function modelRequest(place: AgentPlace, history: AgentHistory): ModelRequest {
   const { config, configurable } = place;
   const { outputSchema } = config;
-  const { temperature, maxTokens } = configurable;
+  const { temperature } = configurable;
   const model = modelOf(place);
   const offered = offeredTools(history.tools);
-  const messages = [...opening(place), ...history.turns.flatMap((turn) => said(turn, offered, place))];
+  const verdicts = readAnswers(history.turns, rulesOf(place));
+  const maxTokens = roomFor(configurable['maxTokens'], history.turns, verdicts);
+  const later = history.turns.flatMap((turn) => said(turn, offered, place, verdicts.get(turn.number)));
+  const messages = [...opening(place), ...later];
   checkLength(messages);
   return {
     messages,
     ...(model !== undefined && { model }),
     ...(offered.size > 0 && { tools: [...offered].map(asOffered) }),
-    ...(isJsonObject(outputSchema) && { outputSchema }),
+    ...(isJsonObject(outputSchema) && config['envelopes'] !== true && { outputSchema }),
     ...(typeof temperature === 'number' && { temperature }),
-    ...(typeof maxTokens === 'number' && { maxTokens }),
+    ...(maxTokens !== undefined && { maxTokens }),
   };
+}
+
+export function rulesOf({ config, prepared }: Pick<AgentPlace, 'config' | 'prepared'>): AnswerRules {
+  return answerRules(config, (prepared as PreparedAgent).outputSchema);
 }
 
 /** The run's options go before what the node says, so that a fork can ask another model from here on. */
@@ -48,13 +57,33 @@ function opening({ config, inputs }: AgentPlace): ModelMessage[] {
   const user =
     data === undefined ? prompt : `${prompt}\n\n${untrusted(textOf(data), 'input of the workflow')}`;
   return [
-    { role: 'system', text: `${textOf(config['instructions'] ?? '')}\n\n${UNTRUSTED_NOTE}` },
+    {
+      role: 'system',
+      text: [textOf(config['instructions'] ?? ''), UNTRUSTED_NOTE, ...envelopeNotes(config)].join('\n\n'),
+    },
     { role: 'user', text: user },
   ];
 }
 
+/** Where the model is told of envelopes, a provider must not hold its answer to the schema: it is told of that, too. */
+export function envelopeNotes({ envelopes, outputSchema }: JsonObject): string[] {
+  if (envelopes !== true) return [];
+  return outputSchema === undefined
+    ? [ENVELOPE_NOTE]
+    : [
+        `Answer with JSON that satisfies this schema and nothing else:\n${JSON.stringify(outputSchema)}`,
+        ENVELOPE_NOTE,
+      ];
+}
+
 /** A turn as it is told in later ones. */
-function said(turn: Turn, offered: ReadonlyMap<string, ListedTool>, place: AgentPlace): ModelMessage[] {
+function said(
+  turn: Turn,
+  offered: ReadonlyMap<string, ListedTool>,
+  place: AgentPlace,
+  verdict: Verdict | undefined,
+): ModelMessage[] {
+  if (verdict !== undefined) return toldAnswer(turn, verdict);
   const prepared = place.prepared as PreparedAgent;
   const { text, calls } = turn;
   const assistant: ModelMessage = {
@@ -62,11 +91,6 @@ function said(turn: Turn, offered: ReadonlyMap<string, ListedTool>, place: Agent
     text,
     ...(calls.length > 0 && { toolCalls: calls.map(({ asked }) => asked) }),
   };
-  if (calls.length === 0) {
-    const problem = outputProblem(turn, prepared);
-    const again = `That does not satisfy the schema of the answer: ${problem ?? ''}. Answer again, with JSON alone.`;
-    return [assistant, { role: 'user', text: again }];
-  }
   return [assistant, ...calls.map((call) => returned(call, offered, prepared))];
 }
 

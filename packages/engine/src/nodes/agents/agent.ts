@@ -1,4 +1,4 @@
-import type { JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import {
   type EffectContext,
   type NodeEvent,
@@ -8,7 +8,6 @@ import {
   type Question,
   type StepInput,
   type StepMove,
-  type StepRecord,
   type StepRequest,
   type StepsNodeType,
 } from '../../model/node-type.ts';
@@ -26,9 +25,12 @@ import {
   TOOLS_STEP,
   type Turn,
 } from './agent-history.ts';
-import { outputOf, outputProblem } from './agent-output.ts';
+import { modelRequest, rulesOf } from './agent-transcript.ts';
+import { type AnswerRules, readAnswer } from './answer.ts';
+import { afterAnswer } from './after-answer.ts';
 import { askModel, turnRequest } from './model-turn.ts';
 import { offeredTools } from './offered-tools.ts';
+import { stepFailure } from './step-failure.ts';
 import { planCall } from './tool-calls.ts';
 import { matchesTool } from './tool-patterns.ts';
 
@@ -45,7 +47,8 @@ export const agentNode: StepsNodeType = {
   title: 'Agent',
   summary: 'Lets a language model call tools, turn by turn, until it has an answer.',
   config: AGENT_CONFIG,
-  outputPorts: ['output', 'text', 'turns', 'model', 'finishReason', 'usage'],
+  outputPorts: ['output', 'text', 'turns', 'model', 'finishReason', 'usage', 'error'],
+  branches: ['output', 'error'],
   asksModel: true,
   dependsOn: () => ['prompt', 'input'],
   defaultTimeoutMs: 300_000,
@@ -53,14 +56,16 @@ export const agentNode: StepsNodeType = {
   next(input, steps) {
     const history = readHistory(steps);
     const offered = offeredTools(history.tools);
-    const events = tellLast(input, history, offered, steps);
+    const events = tellLast(input, history, offered, steps, rulesOf(input));
     const move = nextMove(input, history, offered);
     return { ...move, events: [...events, ...(move.events ?? [])] };
   },
   perform(input, context) {
     const { id } = input.step;
     if (id === TOOLS_STEP) return listTools(input, context);
-    return id.includes('.call-') ? callTool(input, context) : askModel(input, input.step.history, context);
+    if (id.includes('.call-')) return callTool(input, context);
+    const asked = modelRequest(input, readHistory(input.step.history));
+    return askModel(asked, input.configurable, context.models, context);
   },
 };
 
@@ -72,10 +77,10 @@ function nextMove(
   const { tools } = input.prepared as PreparedAgent;
   const { list, turns } = history;
   if (list === undefined && tools.length > 0) return { steps: [listing(tools.map(({ server }) => server))] };
-  if (list?.error !== undefined) return failed(list);
+  if (list?.error !== undefined) return { failure: stepFailure(list) };
   const turn = turns.at(-1);
   if (turn === undefined) return nextTurn(input, history);
-  if (turn.record.error !== undefined) return failed(turn.record);
+  if (turn.record.error !== undefined) return { failure: stepFailure(turn.record) };
   if (turn.calls.length === 0) return answered(input, history, turn);
   return nextCalls(input, turn, offered) ?? afterCalls(input, history, turn);
 }
@@ -91,7 +96,7 @@ function nextTurn(input: NodeInput, history: AgentHistory): StepMove {
     const message = `The agent may take ${limit} turns and has no answer yet. Raise maxTurns, or give it less to do.`;
     return { failure: new NodeFailure('agent_turn_limit', message, { details: { limit } }) };
   }
-  return { steps: [turnRequest(input, history)] };
+  return { steps: [{ ...turnRequest(turn, modelRequest(input, history)), onUnknownOutcome: 'repeat' }] };
 }
 
 /** Calls that need nobody side by side; then those that do, one after the other. Undefined when all have come to their end. */
@@ -141,7 +146,7 @@ function approvalOf(
 
 function afterCalls(input: NodeInput, history: AgentHistory, turn: Turn): StepMove {
   const unknown = turn.calls.find(({ record }) => record?.error?.code === 'effect_outcome_unknown');
-  if (unknown?.record !== undefined) return failed(unknown.record);
+  if (unknown?.record !== undefined) return { failure: stepFailure(unknown.record) };
   const { stopWhen } = input.prepared as PreparedAgent;
   const soFar = {
     turns: history.turns.length,
@@ -151,21 +156,40 @@ function afterCalls(input: NodeInput, history: AgentHistory, turn: Turn): StepMo
   };
   const isOver =
     stopWhen !== undefined && evaluateOrFail(() => stopWhen(input.scopeWith(soFar), input.budget)) === true;
-  return isOver ? done(input, history, turn) : nextTurn(input, history);
+  return isOver ? done(input, history, turn, valueOf(turn, rulesOf(input))) : nextTurn(input, history);
 }
 
 function answered(input: NodeInput, history: AgentHistory, turn: Turn): StepMove {
-  if (turn.finishReason === 'content_filter') {
-    const message = 'The provider has withheld the answer of the model.';
-    return { failure: new NodeFailure('content_filtered', message) };
+  const after = afterAnswer(input.nodeId, history.turns, rulesOf(input));
+  switch (after.type) {
+    case 'answer':
+      return done(input, history, turn, after.value);
+    case 'reported':
+      return reported(history, turn, after.error);
+    case 'again': {
+      const { events } = after;
+      return { ...nextTurn(input, history), events };
+    }
+    default:
+      return after;
   }
-  const isWrong = outputProblem(turn, input.prepared as PreparedAgent) !== undefined;
-  return isWrong ? nextTurn(input, history) : done(input, history, turn);
 }
 
-function done(input: NodeInput, { turns }: AgentHistory, turn: Turn): NodeResult {
+/** A model that says what it cannot do has done its work: the node completes, by another port. */
+function reported({ turns }: AgentHistory, turn: Turn, error: JsonObject): NodeResult {
   const { text, model, finishReason } = turn;
-  const output = outputOf(turn, input.prepared as PreparedAgent);
+  return { outputs: { error, text, turns: turns.length, model, finishReason, usage: usageOf(turns) } };
+}
+
+/** Of an agent that was stopped early: what it has said, in the shape of an answer if it has one. */
+function valueOf(turn: Turn, rules: AnswerRules): Json {
+  const verdict = readAnswer(turn, rules);
+  if (verdict.type === 'answer') return verdict.value;
+  return rules.schema === undefined ? turn.text : null;
+}
+
+function done(input: NodeInput, { turns }: AgentHistory, turn: Turn, output: Json): NodeResult {
+  const { text, model, finishReason } = turn;
   const decided: NodeEvent = {
     type: 'agent.decided',
     payload: { agentId: agentIdOf(input, 'agent'), decision: output },
@@ -183,11 +207,6 @@ function usageOf(turns: readonly Turn[]): JsonObject {
     completionTokens: sum(({ usage }) => usage.completionTokens),
     totalTokens: sum(({ usage }) => usage.totalTokens),
   };
-}
-
-function failed({ error }: StepRecord): StepMove {
-  const { code = 'node_failed', message = '', details } = error ?? {};
-  return { failure: new NodeFailure(code, message, details === undefined ? {} : { details }) };
 }
 
 const MAX_TOOLS = 128;

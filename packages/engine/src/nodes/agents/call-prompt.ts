@@ -1,23 +1,37 @@
 import { type ClientSchema, isJsonObject, type Json, type JsonObject, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
-import type { ModelMessage, ModelProvider, ModelReply, ModelRequest } from '../../ports/models.ts';
+import { closingMeta, type ModelContext, type ModelMessage, type ModelRequest } from '../../ports/models.ts';
 import {
   type EffectContext,
   type EffectInput,
-  type EffectNodeType,
-  NodeFailure,
+  type NodeEvent,
+  type NodeInput,
+  type NodeResult,
+  type StepInput,
+  type StepMove,
+  type StepRecord,
+  type StepRequest,
+  type StepsNodeType,
 } from '../../model/node-type.ts';
 import { closedConfig, jsonObject } from '../config/config-schema.ts';
 import { checkSchema } from '../config/schema-in-config.ts';
-import { stopEvents, usageEvent } from './model-events.ts';
-import { structuredAnswer } from './structured-answer.ts';
+import { readHistory, type Turn } from './agent-history.ts';
+import { envelopeNotes } from './agent-transcript.ts';
+import { afterAnswer, roomFor, toldAnswer } from './after-answer.ts';
+import { answerEvents, usageEvent } from './answer-events.ts';
+import { type AnswerRules, answerRules, MOST_ROUNDS, readAnswer, readAnswers } from './answer.ts';
+import { askModel, modelReply, recorded, turnRequest } from './model-turn.ts';
+import { stepFailure } from './step-failure.ts';
 import { untrusted, UNTRUSTED_NOTE } from './untrusted-text.ts';
 
 const optional = Type.Optional;
-const DEFAULT_REPAIRS = 1;
 
-export const callPromptNode: EffectNodeType = {
-  kind: 'effect',
+/**
+ * Asks a model, and again where its answer cannot be used or is a question to a person. Every turn is a step, whose request is on record
+ * by its digest and whose outcome is before anything uses it.
+ */
+export const callPromptNode: StepsNodeType = {
+  kind: 'steps',
   typeId: 'core.ai.callPrompt',
   title: 'Call prompt',
   summary: 'Asks a language model and streams its answer into the log, piece by piece.',
@@ -35,10 +49,12 @@ export const callPromptNode: EffectNodeType = {
     temperature: optional(Type.Number({ minimum: 0, maximum: 2 })),
     maxTokens: optional(Type.Integer({ minimum: 1 })),
     outputSchema: optional(jsonObject),
-    maxRepairs: optional(Type.Integer({ minimum: 0, maximum: 4 })),
+    maxRepairs: optional(Type.Integer({ minimum: 0, maximum: MOST_ROUNDS })),
+    envelopes: optional(Type.Boolean()),
     expectsStreaming: optional(Type.Boolean()),
   }),
-  outputPorts: ['output', 'text', 'value', 'model', 'finishReason', 'usage', 'toolCalls'],
+  outputPorts: ['output', 'text', 'value', 'model', 'finishReason', 'usage', 'toolCalls', 'error'],
+  branches: ['output', 'value', 'error'],
   asksModel: true,
   dependsOn: () => ['prompt', 'system', 'input'],
   prepare: (config, tools) => {
@@ -53,63 +69,123 @@ export const callPromptNode: EffectNodeType = {
     checkSchema(tools, '/outputSchema', outputSchema);
     return tools.schemas.schema(outputSchema);
   },
-  async perform(input, context) {
-    const request = requestOf(input);
-    const provider = context.models.providerFor({
-      model: request.model,
-      configurable: input.configurable,
-    });
-    if (provider === undefined) {
-      throw new NodeFailure(
-        'provider_unavailable',
-        'This host has no language model. An operator configures one with "models" in the config file.',
-      );
-    }
-    const schema = input.prepared as ClientSchema | undefined;
-    if (schema === undefined) return textAnswer(input.nodeId, provider, request, context);
-    const maxRepairs = Number(input.config['maxRepairs'] ?? DEFAULT_REPAIRS);
-    const asked = { nodeId: input.nodeId, provider, request, schema, maxRepairs };
-    const { reply, value, events } = await structuredAnswer(asked, context);
-    return { outputs: { ...outputsOf(reply), output: value, value }, events };
+  next(input, steps) {
+    const { turns } = readHistory(steps);
+    const turn = turns.at(-1);
+    if (turn === undefined) return { steps: [nextTurn(input, turns)] };
+    if (turn.record.error !== undefined) return { failure: stepFailure(turn.record) };
+    const hasCalls = turn.calls.length > 0;
+    const move = hasCalls ? done(turn, turn.text, rulesOf(input)) : afterTurn(input, turns, turn);
+    return { ...move, events: [...told(input, turns, turn, steps), ...(move.events ?? [])] };
+  },
+  perform(input, context) {
+    const asked = requestOf(input, readHistory(input.step.history).turns);
+    const rules = rulesOf(input);
+    if (rules.schema === undefined) return askModel(asked, input.configurable, context.models, context);
+    return askQuietly(asked, input, rules, context);
   },
 };
 
-async function textAnswer(
-  nodeId: string,
-  provider: ModelProvider,
-  request: ModelRequest,
+/** Nothing is streamed before the answer is known to fit. */
+async function askQuietly(
+  asked: ModelRequest,
+  { configurable }: StepInput,
+  rules: AnswerRules,
   context: EffectContext,
-): ReturnType<EffectNodeType['perform']> {
-  const reply = await provider.call(request, context);
+): Promise<JsonObject> {
+  const reply = await modelReply(asked, configurable, context.models, quiet(context));
+  if (readAnswer({ ...reply, number: 0 }, rules).type === 'answer') {
+    context.emit({ chunk: reply.text, isLast: true, meta: closingMeta(reply) });
+  }
+  return recorded(reply);
+}
+
+function quiet(context: EffectContext): ModelContext {
+  const { signal, invocationId, egress, secrets } = context;
   return {
-    outputs: outputsOf(reply),
-    events: [usageEvent(provider, reply, nodeId), ...stopEvents(provider, reply, nodeId)],
+    signal,
+    invocationId,
+    egress,
+    secrets,
+    emit: () => undefined,
+    holdsClaim: () => context.holdsClaim(),
   };
 }
 
-function outputsOf({ text, model, finishReason, usage, toolCalls }: ModelReply): JsonObject {
+function nextTurn(input: NodeInput, turns: readonly Turn[]): StepRequest {
+  return turnRequest(turns.length + 1, requestOf(input, turns));
+}
+
+/** A turn is told once, when it has ended: an answer to one of its questions tells it no more. */
+function told(
+  { nodeId, config, prepared }: NodeInput,
+  turns: readonly Turn[],
+  turn: Turn,
+  steps: readonly StepRecord[],
+): NodeEvent[] {
+  if (steps.at(-1)?.id !== turn.record.id) return [];
+  const verdict = readAnswers(turns, rulesOf({ config, prepared })).get(turn.number);
+  return [usageEvent(nodeId, turn), ...answerEvents(nodeId, turn, verdict)];
+}
+
+function afterTurn(input: NodeInput, turns: readonly Turn[], turn: Turn): StepMove {
+  const rules = rulesOf(input);
+  const after = afterAnswer(input.nodeId, turns, rules);
+  switch (after.type) {
+    case 'answer':
+      return done(turn, after.value, rules);
+    // Where text will do, a reader may look at why it ended.
+    case 'refusal':
+      return rules.schema === undefined ? done(turn, turn.text, rules) : after;
+    case 'reported':
+      return { outputs: { ...partsOf(turn), error: after.error } };
+    case 'again': {
+      const { events } = after;
+      return { steps: [nextTurn(input, turns)], events };
+    }
+    default:
+      return after;
+  }
+}
+
+function done(turn: Turn, output: Json, { schema }: AnswerRules): NodeResult {
+  return { outputs: { output, ...partsOf(turn), ...(schema !== undefined && { value: output }) } };
+}
+
+function partsOf({ text, model, finishReason, usage, calls }: Turn): JsonObject {
   return {
-    output: text,
     text,
     model,
     finishReason,
     usage: { ...usage },
-    ...(toolCalls !== undefined && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
+    ...(calls.length > 0 && { toolCalls: calls.map(({ asked }) => ({ ...asked })) }),
   };
 }
 
+type PromptPlace = Pick<EffectInput, 'config' | 'inputs' | 'configurable' | 'prepared'>;
+
+function rulesOf({ config, prepared }: Pick<PromptPlace, 'config' | 'prepared'>): AnswerRules {
+  return answerRules(config, prepared as ClientSchema | undefined);
+}
+
 /** The run's options go before what the node says, and a prompt on the input port before the one in the config. */
-function requestOf({ config, inputs, configurable }: EffectInput): ModelRequest {
+function requestOf(place: PromptPlace, turns: readonly Turn[]): ModelRequest {
+  const { config, inputs, configurable } = place;
+  const verdicts = readAnswers(turns, rulesOf(place));
   const model = text(configurable['ai.model'] ?? configurable['model'] ?? config['model']);
   const temperature = configurable['temperature'] ?? config['temperature'];
-  const maxTokens = configurable['maxTokens'] ?? config['maxTokens'];
-  const { outputSchema } = config;
+  const maxTokens = roomFor(configurable['maxTokens'] ?? config['maxTokens'], turns, verdicts);
+  const { outputSchema, envelopes } = config;
+  const later = turns.flatMap((turn) => {
+    const verdict = verdicts.get(turn.number);
+    return verdict === undefined ? [] : toldAnswer(turn, verdict);
+  });
   return {
-    messages: messagesOf(config, inputs),
+    messages: [...messagesOf(config, inputs), ...later],
     ...(model !== undefined && { model }),
     ...(typeof temperature === 'number' && { temperature }),
-    ...(typeof maxTokens === 'number' && { maxTokens }),
-    ...(isJsonObject(outputSchema) && { outputSchema }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(isJsonObject(outputSchema) && envelopes !== true && { outputSchema }),
   };
 }
 
@@ -119,7 +195,8 @@ function messagesOf(config: JsonObject, inputs: JsonObject): ModelMessage[] {
   const data = inputs['input'];
   const system = text(inputs['system'] ?? config['system']);
   const isData = prompt !== undefined && data !== undefined;
-  const instructions = [system, isData ? UNTRUSTED_NOTE : undefined].filter((part) => part !== undefined);
+  const notes = [isData ? UNTRUSTED_NOTE : undefined, ...envelopeNotes(config)];
+  const instructions = [system, ...notes].filter((part) => part !== undefined);
   const asked = asText(prompt ?? data ?? config['promptId'] ?? '');
   const examples = Array.isArray(config['examples']) ? config['examples'].filter(isJsonObject) : [];
   return [

@@ -1,52 +1,54 @@
 import { canonicalJson, type Json, type JsonObject } from '@weft/protocol';
 import { sha256Hex } from '../../crypto/hash.ts';
-import { type EffectContext, NodeFailure, type StepRecord, type StepRequest } from '../../model/node-type.ts';
-import { type AgentHistory, readHistory, turnStep } from './agent-history.ts';
-import { type AgentPlace, modelOf, modelRequest } from './agent-transcript.ts';
-
-export type { AgentPlace } from './agent-transcript.ts';
+import { type EffectContext, NodeFailure, type StepRequest } from '../../model/node-type.ts';
+import type { ModelContext, ModelReply, ModelRequest } from '../../ports/models.ts';
+import { turnStep } from './agent-history.ts';
 
 /** One turn of a model as a step: its request is told by its digest, because what is sent follows from the steps before. */
-export function turnRequest(place: AgentPlace, history: AgentHistory): StepRequest {
-  const turn = history.turns.length + 1;
-  const model = modelOf(place);
-  const digest = sha256Hex(canonicalJson(modelRequest(place, history) as unknown as Json));
-  return {
-    id: turnStep(turn),
-    request: { turn, digest, ...(model !== undefined && { model }) },
-    onUnknownOutcome: 'repeat',
-  };
+export function turnRequest(turn: number, asked: ModelRequest): StepRequest {
+  const { model } = asked;
+  const digest = sha256Hex(canonicalJson(asked as unknown as Json));
+  return { id: turnStep(turn), request: { turn, digest, ...(model !== undefined && { model }) } };
 }
 
 const MAX_CALLS = 32;
 
+/** The answer of the model as it is recorded. */
 export async function askModel(
-  place: AgentPlace,
-  steps: readonly StepRecord[],
-  context: EffectContext,
+  asked: ModelRequest,
+  configurable: JsonObject,
+  models: EffectContext['models'],
+  context: ModelContext,
 ): Promise<JsonObject> {
-  const request = modelRequest(place, readHistory(steps));
-  const provider = context.models.providerFor({ model: request.model, configurable: place.configurable });
+  return recorded(await modelReply(asked, configurable, models, context));
+}
+
+export async function modelReply(
+  asked: ModelRequest,
+  configurable: JsonObject,
+  models: EffectContext['models'],
+  context: ModelContext,
+): Promise<ModelReply> {
+  const provider = models.providerFor({ model: asked.model, configurable });
   if (provider === undefined) {
     throw new NodeFailure(
       'provider_unavailable',
-      'This host has no language model. On a test host, a test key may name one in configurable.mockProvider.',
+      'This host has no language model. An operator configures one with "models" in the config file.',
     );
   }
-  const {
-    text,
-    model,
-    finishReason,
-    usage,
-    toolCalls = [],
-    reasoning,
-  } = await provider.call(request, context);
+  const reply = await provider.call(asked, context);
+  const { toolCalls = [] } = reply;
   if (toolCalls.length > MAX_CALLS) {
     const message = `The model wants ${toolCalls.length} tool calls in one turn; the limit is ${MAX_CALLS}.`;
     throw new NodeFailure('model_reply_invalid', message, { retryable: true });
   }
+  return { provider: provider.id, ...reply };
+}
+
+export function recorded(reply: ModelReply): JsonObject {
+  const { provider = '', model, text, finishReason, usage, toolCalls = [], reasoning } = reply;
   return {
-    provider: provider.id,
+    provider,
     model,
     text,
     finishReason,

@@ -11,8 +11,10 @@ import {
 import { type PreparedAgent, NO_TOOL_PATTERNS } from '../agents/agent-config.ts';
 import { tellLast } from '../agents/agent-events.ts';
 import { type AgentHistory, readHistory, turnStep } from '../agents/agent-history.ts';
-import { outputOf, outputProblem } from '../agents/agent-output.ts';
-import { type AgentPlace, askModel, turnRequest } from '../agents/model-turn.ts';
+import { type AgentPlace, modelRequest, rulesOf } from '../agents/agent-transcript.ts';
+import { afterAnswer } from '../agents/after-answer.ts';
+import { askModel, turnRequest } from '../agents/model-turn.ts';
+import { stepFailure } from '../agents/step-failure.ts';
 import { checkSchema } from '../config/schema-in-config.ts';
 import { agentIdOf, doubt } from '../people/confidence.ts';
 import { decided, ratified } from './decided.ts';
@@ -44,7 +46,7 @@ interface ModelDecision {
   readonly workers: readonly { readonly workflowId: string; readonly description?: string }[];
 }
 
-/** An answer that is no decision is asked for again this often. */
+/** A model that calls tools in place of a decision is asked again this often. */
 const REPAIRS = 2;
 const DOUBT_STEP = 'doubt';
 
@@ -73,24 +75,48 @@ export function modelSupervisor(base: {
     next(input, steps) {
       const history = readHistory(steps);
       const move = nextMove(input, history, steps.find(({ id }) => id === DOUBT_STEP)?.result);
-      return { ...move, events: [...tellLast(input, history, new Map(), steps), ...(move.events ?? [])] };
+      const told = tellLast(input, history, new Map(), steps, rulesOf(placeOf(input)));
+      return { ...move, events: [...told, ...(move.events ?? [])] };
     },
     answered: (input, answer) => ratified(input, answer),
-    perform: (input, context) => askModel(placeOf(input), input.step.history, context),
+    perform(input, context) {
+      const asked = modelRequest(placeOf(input), readHistory(input.step.history));
+      return askModel(asked, input.configurable, context.models, context);
+    },
   };
 }
 
 function nextMove(input: NodeInput, history: AgentHistory, answer: JsonObject | undefined): StepMove {
   if (answer !== undefined) return afterDoubt(input, answer);
   const turn = history.turns.at(-1);
-  if (turn === undefined) return { steps: [turnRequest(placeOf(input), history)] };
-  const { error } = turn.record;
-  if (error !== undefined) return { failure: new NodeFailure(error.code, error.message) };
-  const prepared = input.prepared as PreparedAgent;
-  const problem = turn.calls.length > 0 ? 'it calls tools' : outputProblem(turn, prepared);
-  if (problem === undefined) return afterTurn(input, outputOf(turn, prepared) as JsonObject);
-  if (turn.number <= REPAIRS) return { steps: [turnRequest(placeOf(input), history)] };
-  const message = `The model of ${turnStep(turn.number)} has given no decision: ${problem}.`;
+  if (turn === undefined) return nextTurn(input, history);
+  if (turn.record.error !== undefined) return { failure: stepFailure(turn.record) };
+  if (turn.calls.length > 0) return afterCalls(input, history, turn.number);
+  const after = afterAnswer(input.nodeId, history.turns, rulesOf(placeOf(input)));
+  switch (after.type) {
+    case 'answer':
+      return afterTurn(input, after.value as JsonObject);
+    case 'again': {
+      const { events } = after;
+      return { ...nextTurn(input, history), events };
+    }
+    case 'refusal':
+    case 'failure':
+      return after;
+    default:
+      throw new TypeError('The model of a supervisor sends no envelopes.');
+  }
+}
+
+function nextTurn(input: NodeInput, history: AgentHistory): StepMove {
+  const turn = turnRequest(history.turns.length + 1, modelRequest(placeOf(input), history));
+  return { steps: [{ ...turn, onUnknownOutcome: 'repeat' }] };
+}
+
+/** It is offered no tools, and hears so. */
+function afterCalls(input: NodeInput, history: AgentHistory, turn: number): StepMove {
+  if (turn <= REPAIRS) return nextTurn(input, history);
+  const message = `The model of ${turnStep(turn)} has given no decision: it calls tools.`;
   return { failure: new NodeFailure('model_reply_invalid', message) };
 }
 
@@ -119,6 +145,7 @@ function placeOf({
     instructions: instructionsOf(decision),
     prompt,
     outputSchema: schemaOf(decision),
+    envelopes: false,
     ...(model !== undefined && { model }),
   };
   return { nodeId, config: asked, inputs, prepared, configurable, agent };

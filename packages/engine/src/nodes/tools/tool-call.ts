@@ -16,6 +16,7 @@ import {
 import { nodeKey } from '../../model/run-state.ts';
 import type { Tool, ToolResult } from '../../ports/tools.ts';
 import { closedConfig, jsonObject } from '../config/config-schema.ts';
+import { stepFailure } from '../agents/step-failure.ts';
 import { agentIdOf } from '../people/confidence.ts';
 import { checkArguments } from './tool-arguments.ts';
 
@@ -53,7 +54,7 @@ export const toolCallNode: StepsNodeType = {
   next(input, history) {
     const look = stepOf(history, 'look');
     if (look === undefined) return { steps: [lookUp(input)] };
-    if (look.result === undefined) return failed(look);
+    if (look.result === undefined) return { failure: stepFailure(look) };
     const tool = look.result as unknown as LookedUp;
     const question = stepOf(history, 'approval');
     if (tool.needsApproval && question === undefined)
@@ -62,7 +63,7 @@ export const toolCallNode: StepsNodeType = {
     if (answer !== undefined && answer['action'] !== 'accept') return rejected(input, answer);
     const call = stepOf(history, 'call');
     if (call === undefined) return { steps: [calling(input, tool)], events: [called(input)] };
-    if (call.result === undefined) return { ...failed(call), events: [returned(input, call)] };
+    if (call.result === undefined) return { failure: stepFailure(call), events: [returned(input, call)] };
     return { ...finished(input, tool, call.result), events: [returned(input, call)] };
   },
   perform(input, context) {
@@ -188,11 +189,6 @@ function outputOf({ structuredContent, content }: JsonObject) {
     isJsonObject(part) && part['type'] === 'text' ? part['text'] : undefined,
   );
   return texts.every((text) => typeof text === 'string') ? texts.join('\n') : parts;
-}
-
-function failed({ error }: StepRecord): { readonly failure: NodeFailure } {
-  const { code = 'node_failed', message = '', details } = error ?? {};
-  return { failure: new NodeFailure(code, message, details === undefined ? {} : { details }) };
 }
 
 /** Arguments and answers stand in the steps; here are their hashes. */
