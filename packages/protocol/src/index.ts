@@ -195,6 +195,7 @@ export type {
   WorkerDocument,
   WorkerMessage,
 } from './documents/workers.ts';
+export { workflowInputSchema } from './documents/workflow-inputs.ts';
 export { CallToolSchema } from './documents/tools.ts';
 export type { CallToolRequest, ToolOutcome, ToolServerDocument, ToolServerTest } from './documents/tools.ts';
 export { parseStrictJson, strictJsonInSteps } from './json/strict-json.ts';

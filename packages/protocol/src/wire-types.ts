@@ -1787,12 +1787,14 @@ export type EventPayloads = {
     attempt: number;
     request?: JsonObject;
     onUnknownOutcome?: 'repeat' | 'fail';
+    childRunId?: string;
   };
   /** A step of a node ended well. */
   'weft.step.completed': {
     nodeId: string;
     step: string;
     result: JsonObject;
+    childRunId?: string;
   };
   /** A step of a node failed for good; the node decides what that means. */
   'weft.step.failed': {
@@ -1805,6 +1807,7 @@ export type EventPayloads = {
       retryable?: boolean;
     };
     attempts: number;
+    childRunId?: string;
   };
   /** An attempt of a step failed or was cut short, and another follows after a delay. */
   'weft.step.retried': {

@@ -345,6 +345,7 @@ describe('a server over HTTP', () => {
           });
         else if (method === 'tools/list')
           reply({ tools: [{ name: 'work', inputSchema: { type: 'object' } }] });
+        else if (method === 'ping') reply({});
         else if (method === 'tools/call') onCall(id, response, { ...request.headers } as JsonObject);
         else response.writeHead(202).end();
       });
@@ -404,6 +405,28 @@ describe('a server over HTTP', () => {
     answer = (response) => response.writeHead(403).end('no');
     await expect(call(tools)).rejects.toMatchObject({ code: 'tool_call_failed', details: { status: 403 } });
   });
+
+  it.each([400, 404])(
+    'that answers a call with %i is not sent it again: the tool may have done its work (M-11)',
+    async (status) => {
+      let calls = 0;
+      const url = await serve(
+        answering((_id, response) => {
+          calls += 1;
+          response.writeHead(status).end();
+        }),
+      );
+      opened = openTools({ bad: { url } });
+
+      await expect(call(opened.tools)).rejects.toMatchObject({
+        code: 'tool_call_failed',
+        retryable: false,
+        details: { status },
+      });
+
+      expect(calls).toBe(1);
+    },
+  );
 
   it('that is not there is unavailable, and asking again is safe', async () => {
     opened = openTools({ bad: { url: 'http://127.0.0.1:1/mcp' } });

@@ -18,6 +18,7 @@ import { readResult } from './tool-result.ts';
  * M-4. A server has at most one session, and so at most one process, at a time.
  * M-5. After a failed start the next one waits: a second at first, twice as long each time, a minute at most. An answer ends the row.
  * M-6. At most so many calls of a server are open at a time; the others wait, in order.
+ * M-11. A call is sent once, whatever is answered: only before it is the server asked whether it knows the session.
  * M-7. A call is sent only for a tool that the configuration admits and the server lists, with arguments that fit its schema.
  */
 export interface ServerConnection {
@@ -125,7 +126,7 @@ export function createServerConnection(server: McpServer, options: ConnectionOpt
     await session.close();
   }
 
-  /** A server that has forgotten the session has not looked at the request: it is asked again in a new one, once. */
+  /** Of work that may be done twice: a server that has forgotten the session is asked again in a new one, once. */
   async function inSession<Result>(
     context: ToolContext,
     work: (session: Session) => Promise<Result>,
@@ -138,6 +139,18 @@ export function createServerConnection(server: McpServer, options: ConnectionOpt
       await close(session);
       return await work(await use(context));
     }
+  }
+
+  /** A session in which the server still answers, so that a call need not find out. */
+  async function openForCall(session: Session, context: ToolContext): Promise<Session> {
+    if (server.reach.kind === 'stdio') return session;
+    try {
+      await session.request('ping', {}, { context, timeoutMs: PING_MS });
+    } catch (error) {
+      const cause = callFailure(name, PING, error);
+      if (isForgotten(cause)) throw cause;
+    }
+    return session;
   }
 
   async function call(session: Session, request: ToolCall, context: ToolContext): Promise<ToolResult> {
@@ -156,14 +169,19 @@ export function createServerConnection(server: McpServer, options: ConnectionOpt
       failures = 0;
       return readResult(result, tool.name);
     } catch (error) {
-      throw callFailure(name, tool, error, session.isOpen() ? undefined : session.problem());
+      const failure = callFailure(name, tool, error, session.isOpen() ? undefined : session.problem());
+      if (isForgotten(failure)) await close(session);
+      throw failure;
     }
   }
 
   return {
     list: (context) => inSession(context, (session) => list.of(session, context)),
     call: (request, context) =>
-      slots.take(() => inSession(context, (session) => call(session, request, context))),
+      slots.take(async () => {
+        const session = await inSession(context, (opened) => openForCall(opened, context));
+        return await call(session, request, context);
+      }),
     status() {
       const state = phase.kind === 'idle' && problem !== undefined ? 'failed' : phase.kind;
       const session = phase.kind === 'ready' ? phase.session : undefined;
@@ -184,6 +202,16 @@ export function createServerConnection(server: McpServer, options: ConnectionOpt
     },
   };
 }
+
+const PING_MS = 5_000;
+const PING: Tool = {
+  name: 'ping',
+  inputSchema: {},
+  digest: '',
+  isReadOnly: true,
+  isIdempotent: true,
+  isDestructive: false,
+};
 
 /** 404 by the protocol; servers answer 400, too. */
 function isForgotten(error: unknown): boolean {

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { node } from '../core/testing/definitions.ts';
 import { openMemoryStore } from '../memory-store/memory-store.ts';
 import { NodeFailure } from '../model/node-type.ts';
-import type { ModelProvider, ModelReply, ModelRequest, Models } from '../ports/models.ts';
+import { scripted } from '../nodes/agents/testing/scripted-model.ts';
+import type { ModelProvider, Models } from '../ports/models.ts';
 import type { Tool, ToolCall, ToolContext, Tools } from '../ports/tools.ts';
 import { alice, startHost, type TestHost, until } from '../runtime/testing/test-host.ts';
 import type { HostOptions } from './host-options.ts';
@@ -13,46 +14,6 @@ const opened: TestHost[] = [];
 afterEach(async () => {
   for (const { host } of opened.splice(0)) await host.stop(0);
 });
-
-const USAGE = { promptTokens: 2, completionTokens: 3, totalTokens: 5 };
-
-interface Script {
-  readonly requests: ModelRequest[];
-  readonly models: Models;
-}
-
-type Said = Partial<ModelReply> & { readonly calls?: readonly [name: string, given: Json][] };
-
-/** Answers turn after turn as it is told; the last answer is repeated. */
-function scripted(...turns: readonly (Said | (() => Said))[]): Script {
-  const requests: ModelRequest[] = [];
-  const provider: ModelProvider = {
-    id: 'script',
-    async call(request, { emit }) {
-      const turn = request.messages.filter(({ role }) => role === 'assistant').length;
-      requests.push(request);
-      const said = turns[Math.min(turn, turns.length - 1)] ?? {};
-      const { calls = [], ...reply } = typeof said === 'function' ? said() : said;
-      const text = reply.text ?? '';
-      emit({ chunk: text, isLast: true });
-      return {
-        text,
-        model: request.model ?? 'script-1',
-        finishReason: calls.length > 0 ? 'tool_calls' : 'stop',
-        usage: USAGE,
-        ...(calls.length > 0 && {
-          toolCalls: calls.map(([name, given], index) => ({
-            id: `c${turn}-${index}`,
-            name,
-            arguments: typeof given === 'string' ? given : JSON.stringify(given),
-          })),
-        }),
-        ...reply,
-      };
-    },
-  };
-  return { requests, models: { providerFor: () => provider } };
-}
 
 interface Shelf extends Tools {
   readonly calls: (ToolCall & { readonly invocationId: string })[];

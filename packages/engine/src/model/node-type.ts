@@ -72,6 +72,13 @@ interface NodeTypeBase {
   readonly setsVariables?: (config: JsonObject) => readonly string[];
   /** Workflows that the node starts, by the JSON Pointer in its config that names them. */
   readonly childWorkflows?: (config: JsonObject) => Readonly<Record<string, string>>;
+  /** Writes versions into a config that names node types of users: `versionOf` gets what is written, and says what is to be. */
+  readonly pinTypes?: (
+    config: JsonObject,
+    versionOf: (typeId: string, written: string | undefined) => string | undefined,
+  ) => JsonObject;
+  /** Of an effect that an agent may be given as a tool: JSON Schema of its input ports. It must be able to work without a config. */
+  readonly toolInputs?: JsonObject;
   /** Asks a language model. */
   readonly asksModel?: true;
   /** Another node type for some configurations, chosen at registration. */
@@ -109,6 +116,8 @@ export interface PrepareTools {
   /** Names and reducers of its declared channels. */
   readonly channels: ReadonlyMap<string, { reducer: string }>;
   readonly workflowId: string;
+  /** A type of the host, or that version of a user's; otherwise why there is none, in words. */
+  nodeType(typeId: string, version?: string): NodeType | string;
   /** Refuses the definition: `path` is a JSON Pointer inside the node's config; `cost` says what is over its limit. */
   refuse(
     path: string,
@@ -211,6 +220,7 @@ export interface EffectContext {
   readonly tools: Tools;
   readonly memory: Memory;
   readonly artifacts: Artifacts;
+  readonly workflows: Workflows;
   /** W3C trace context of this attempt, to be sent along to whoever is called. */
   readonly traceparent?: string | undefined;
   /** Records a piece of streamed text; durable soon, in order. */
@@ -272,6 +282,20 @@ export interface MemoryEntry {
 export interface Artifacts {
   /** The id is built from node, iteration, attempt and name, so that a repeated effect writes the same artifact. */
   put(artifact: NewArtifact): Promise<ArtifactRef>;
+}
+
+/** The workflows of the run's tenant. */
+export interface Workflows {
+  /** Its current version; undefined where there is none. */
+  describe(workflowId: string): Promise<WorkflowDescription | undefined>;
+}
+
+export interface WorkflowDescription {
+  readonly description: string;
+  /** What its runs take. */
+  readonly inputSchema: JsonObject;
+  /** Of the definition. */
+  readonly digest: string;
 }
 
 export interface NewArtifact {
@@ -337,14 +361,21 @@ export interface StepsNodeType extends NodeTypeBase {
   next(input: NodeInput, history: readonly StepRecord[]): StepMove;
   /** Performs one step. May be called again under the same invocation id, as `perform` of an effect may. */
   perform(input: StepInput, context: EffectContext): Promise<JsonObject>;
+  /** Types that perform some of its steps instead: those whose request names one as `node`, with its `arguments` as their inputs. */
+  performers?(prepared: unknown): ReadonlyMap<string, EffectNodeType>;
 }
 
 export type StepMove =
   | { readonly steps: readonly StepRequest[]; readonly events?: readonly NodeEvent[] }
   /** The answer comes back as the result of the step with this id, whether it accepts or rejects. */
   | { readonly ask: Question; readonly step: string; readonly events?: readonly NodeEvent[] }
+  /** How it ended comes back as the result of the step with this id (`ChildResult`), unless it could not be created: then the step failed. */
+  | { readonly child: StepChild; readonly step: string; readonly events?: readonly NodeEvent[] }
   | { readonly failure: NodeFailure; readonly events?: readonly NodeEvent[] }
   | Omit<NodeResult, 'ask' | 'again'>;
+
+/** A child run that ends with its parent. */
+export type StepChild = Pick<ChildSpec, 'workflowId' | 'inputs'>;
 
 export interface StepRequest {
   /** Unique in the execution of the node, and a name: it is part of the step's invocation id. */

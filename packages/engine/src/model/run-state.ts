@@ -107,6 +107,8 @@ export interface StepState {
   chunks?: number | undefined;
   result?: JsonObject | undefined;
   error?: NodeError | undefined;
+  /** Where a child run performs it. */
+  childRunId?: string | undefined;
 }
 
 /** Why the condition of an edge could not be evaluated: a sentence, or with a code that it costs too much. */

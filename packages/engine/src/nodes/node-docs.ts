@@ -460,14 +460,16 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       model: 'The model; `configurable.model` of the run goes before it, so that a fork can take another.',
       instructions: 'The system prompt. It comes from the definition alone.',
       prompt: 'What to do.',
-      tools: 'Tools that the model may call: `mcp:SERVER/TOOL`, with `*` for any characters; default: none.',
+      tools:
+        'Tools that the model may call: `mcp:SERVER/TOOL`, with `*` for any characters; `node:TYPEID`, a node type of your own code that needs no config (the version is pinned at registration); `workflow:ID`, run as a child. Default: none.',
       maxTurns: 'Most turns of the model; 1 to 100, default 10. Without an answer by then the node fails.',
       stopWhen:
         'CEL, asked after the calls of a turn: true ends the agent. It sees `outputs.turns`, `outputs.text`, `outputs.toolCalls` and `outputs.results`.',
       outputSchema:
         'JSON Schema of the answer. An answer that does not satisfy it is asked for again, twice, within `maxTurns`.',
       envelopes: ENVELOPES,
-      requireApproval: 'Tools of which each call waits for a person; patterns as in `tools`.',
+      requireApproval:
+        'Tools of which each call waits for a person; patterns as in `tools`, with `*` also in node types and ids.',
       allowWithoutApproval:
         'Destructive tools that may be called without one; patterns as in `tools`. Default: none.',
     },

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Caller, Host } from '@weft/engine';
-import { isJsonObject, isName, type Json, type JsonObject, type WorkflowDefinition } from '@weft/protocol';
+import {
+  isJsonObject,
+  isName,
+  type Json,
+  type JsonObject,
+  type WorkflowDefinition,
+  workflowInputSchema,
+} from '@weft/protocol';
 
 /** A workflow that asks to be offered to assistants: `metadata.weft.mcp: true`. */
 export interface ExposedWorkflow {
@@ -58,26 +65,7 @@ function toolOf({ id, name, description, variables }: WorkflowDefinition): Expos
     description:
       description ??
       `Runs the workflow "${name}" durably and answers with its outputs, or with what it waits for.`,
-    inputSchema: {
-      type: 'object',
-      properties: Object.fromEntries(variables.map((variable) => [variable.name, propertyOf(variable)])),
-      required: variables
-        .filter(({ required, defaultValue }) => required === true && defaultValue === undefined)
-        .map((variable) => variable.name),
-      additionalProperties: false,
-    },
-  };
-}
-
-function propertyOf({
-  type,
-  description,
-  defaultValue,
-}: WorkflowDefinition['variables'][number]): JsonObject {
-  return {
-    type,
-    ...(description !== undefined && { description }),
-    ...(defaultValue !== undefined && { default: defaultValue }),
+    inputSchema: workflowInputSchema(variables),
   };
 }
 

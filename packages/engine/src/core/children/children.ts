@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@weft/protocol';
 import type { ChildEnd, ChildSpec, NodeResult } from '../../model/node-type.ts';
 import type { ChildCommand, CommandResult } from '../../ports/store.ts';
 import { cancelChild } from './child-signals.ts';
-import { childRunId } from './child-run-id.ts';
+import { causeOf, dispatchChild } from './dispatch-child.ts';
 import type { LiveRun, Batch } from '../decide/live-run.ts';
 import { nodeInput } from '../decide/node-context.ts';
 import { toHiddenError, withoutWords } from '../decide/node-error.ts';
@@ -11,7 +11,6 @@ import { resolveInputs } from '../decide/node-inputs.ts';
 import { changeVariables, failNode, identity } from '../decide/node-settle.ts';
 import { newReads } from '../decide/node-work.ts';
 import type { NodePlan } from '../compile/plan.ts';
-import { shownMembers } from '../decide/recorder.ts';
 import { mixedSensitivity } from '../redaction/result-sensitivity.ts';
 import { breachCap } from '../decide/run-end.ts';
 import {
@@ -23,9 +22,9 @@ import {
   type NodeState,
 } from '../../model/run-state.ts';
 import { placeOf } from '../expressions/scope.ts';
-import { handedSensitivity, type SensitiveReads } from '../redaction/sensitive-reads.ts';
-import { ofMade, recorded, type Sensitivity } from '../redaction/sensitivity.ts';
-import type { ChildRequest } from '../decide/step.ts';
+import { handedSensitivity } from '../redaction/sensitive-reads.ts';
+import { ofMade } from '../redaction/sensitivity.ts';
+import { childStepEnded, childStepFailed } from '../steps/child-steps.ts';
 
 /**
  * Nodes that run other workflows:
@@ -70,6 +69,7 @@ export function childCreated(
   cancelChild(batch, known);
   // Of a run that does not exist nobody knows the workflow but by these words.
   const error = known.decision?.sensitive === true ? withoutWords(report.error) : report.error;
+  if (node.type.kind === 'steps') return childStepFailed(batch, node, known, error);
   failNode(batch, node, known.iteration, error);
 }
 
@@ -93,27 +93,6 @@ export function hearChild(batch: Batch, command: ChildCommand): CommandResult | 
   return { applied: true, status: run.state.status, at: run.state.lastAt };
 }
 
-/** What a new holder has to create again, should it not exist. */
-export function childRequest(batch: Batch, key: string): ChildRequest | undefined {
-  const { run } = batch;
-  const known = run.state.nodes.get(key);
-  const node = known && run.plan.nodes.get(known.nodeId);
-  if (known?.child === undefined || node === undefined || node.type.kind !== 'children') return undefined;
-  const { child } = known;
-  return {
-    key,
-    nodeId: node.id,
-    childRunId: child.runId,
-    spec: {
-      workflowId: child.workflowId,
-      inputs: known.childInputs ?? {},
-      outputMapping: child.outputMapping,
-      propagateCancellation: child.propagateCancellation,
-    },
-    ...(known.sensitiveChildInputs !== undefined && { sensitiveInputs: known.sensitiveChildInputs }),
-  };
-}
-
 /** The next child, or the end of the node, after `done` children. */
 function continueWith(
   batch: Batch,
@@ -131,59 +110,14 @@ function continueWith(
     const hidden = toHiddenError(error, node, reads);
     return failNode(batch, node, path, hidden, causeOf(batch, node, path));
   }
-  if ('child' in next) return dispatchChild(batch, node, path, { spec: next.child, done, reads });
+  if ('child' in next) {
+    const spec = next.child;
+    const sensitivity = reads && handedSensitivity(reads, spec.inputs);
+    return dispatchChild(batch, node, path, { spec, done, sensitivity });
+  }
   const sensitivity = mixedSensitivity(batch.run, reads, node, inputs, next.outputs);
   const causeSeq = causeOf(batch, node, path);
   finishNode(batch, node, path, next, { sensitivity, work: { inputs, reads }, causeSeq });
-}
-
-function dispatchChild(
-  batch: Batch,
-  node: NodePlan,
-  path: readonly number[],
-  {
-    spec,
-    done,
-    reads,
-  }: { readonly spec: ChildSpec; readonly done: number; readonly reads: SensitiveReads | undefined },
-): void {
-  const { run } = batch;
-  const key = nodeKey(node.id, path);
-  const known = run.state.nodes.get(key);
-  const { fork, runId } = run.record;
-  const id = childRunId(fork?.mode === 'replay' ? (fork.seedRunId ?? fork.sourceRunId) : runId, key, [
-    run.state.visits.get(key) ?? 0,
-    known?.attempt ?? 0,
-    done,
-  ]);
-  const told = { childRunId: id, childWorkflowId: spec.workflowId };
-  const causeSeq = causeOf(batch, node, path);
-  batch.record({
-    type: 'node.dispatched',
-    nodeId: node.id,
-    payload: {
-      ...told,
-      ...identity(node, path),
-      done,
-      childInputs: spec.inputs,
-      ...recorded('sensitiveChildInputs', reads && handedSensitivity(reads, spec.inputs)),
-      outputMapping: { ...spec.outputMapping },
-      onFailure: spec.onFailure,
-      propagateCancellation: spec.propagateCancellation,
-    },
-    shown: known?.decision?.sensitive === true ? shownMembers(told, WORKFLOW, run.masking) : told,
-    ...(causeSeq !== undefined && { causeSeq }),
-  });
-  run.spawning.add(key);
-  const request = childRequest(batch, key);
-  if (request !== undefined) batch.spawn(request);
-}
-
-const WORKFLOW: Sensitivity = { childWorkflowId: true };
-
-/** A dispatch acts on a decision; its facts name that as their cause. */
-export function causeOf({ run }: Batch, { id }: NodePlan, path: readonly number[]): number | undefined {
-  return run.state.nodes.get(nodeKey(id, path))?.decision?.seq;
 }
 
 /** What a dispatch that starts now carries out: the newest decision of its own cycle, or of all where it closes none. */
@@ -221,6 +155,7 @@ function childEnded(
   child: ChildState,
   command: ChildCommand,
 ): void {
+  if (node.type.kind === 'steps') return childStepEnded(batch, node, path, command);
   const status = command.status as ChildEnd['status'];
   if (status !== 'completed' && child.onFailure === 'fail') {
     return failNode(batch, node, path, childFailure(child, command), causeOf(batch, node, path));

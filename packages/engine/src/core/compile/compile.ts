@@ -172,9 +172,17 @@ function* buildPlan(
       ({ sensitive }) => sensitive === true,
     ),
     workLimits,
-    usesUserTypes: sorted.some(({ type }) => type.kind === 'effect' && type.servedBy !== undefined),
+    usesUserTypes: sorted.some(usesUserTypes),
     checkConfigurable,
   };
+}
+
+function usesUserTypes({ type, prepared }: NodeDraft): boolean {
+  const performing =
+    type.kind === 'steps' && prepared !== undefined
+      ? [...(type.performers?.(prepared).values() ?? [])]
+      : [type];
+  return performing.some((each) => each.kind === 'effect' && each.servedBy !== undefined);
 }
 
 function declaredPorts({ sensitivePorts }: NodeDraft): { sensitive: boolean }[] {

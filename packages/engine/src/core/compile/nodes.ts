@@ -1,16 +1,15 @@
 import {
-  compileValidator,
   DEFAULT_WORK_LIMITS,
   type JsonObject,
   type Problem,
   RESERVED_TYPE_PREFIXES,
-  type Validator,
   WorkBudget,
   type WorkflowDefinition,
   type WorkflowNode,
   type WorkLimits,
 } from '@weft/protocol';
 import type { NodeType, PrepareTools } from '../../model/node-type.ts';
+import { checkConfig } from './check-config.ts';
 import type { BrokenParts } from './broken-parts.ts';
 import type { CompileOptions, UserTypes } from './compile.ts';
 import type { Texts } from './texts.ts';
@@ -68,6 +67,7 @@ export function* compileNodes(
     variables,
     channels: new Map(Object.entries(definition.channels ?? {})),
     workflowId: definition.id,
+    nodeType: (typeId, version) => findType(options, typeId, version),
   };
   for (const [index, node] of definition.nodes.entries()) {
     yield;
@@ -161,6 +161,23 @@ function typeFinder({ nodeTypes: types, userTypes = NO_TYPES }: CompileOptions, 
 
 const NO_TYPES: UserTypes = new Map();
 
+/** A type that a config names; in words, why there is none. */
+function findType(
+  { nodeTypes, userTypes = NO_TYPES }: CompileOptions,
+  typeId: string,
+  version: string | undefined,
+): NodeType | string {
+  const own = nodeTypes.get(typeId);
+  if (own !== undefined)
+    return version === undefined ? own : `Node type "${typeId}" belongs to the host and has no versions.`;
+  const versions = userTypes.get(typeId);
+  const known = versions?.get(version ?? '');
+  if (known !== undefined) return known;
+  return versions === undefined
+    ? `This host has no node type "${typeId}": no worker has served it yet.`
+    : `Node type "${typeId}" is not known in version "${version ?? ''}"; it is known in ${[...versions.keys()].slice(-SHOWN_VERSIONS).join(', ')}.`;
+}
+
 function isReserved(typeId: string): boolean {
   return RESERVED_TYPE_PREFIXES.some((prefix) => typeId.startsWith(prefix));
 }
@@ -227,16 +244,6 @@ function timesAsMuch({ steps, bytes }: WorkLimits, times: number): WorkLimits {
   return { steps: times * steps, bytes: times * bytes };
 }
 
-const configValidators = new WeakMap<NodeType, Validator>();
-
-function configValidator(type: NodeType): Validator {
-  const known = configValidators.get(type);
-  if (known !== undefined) return known;
-  const validator = compileValidator(type.config);
-  configValidators.set(type, validator);
-  return validator;
-}
-
 function checkCompany(
   { typeId, needs }: NodeType,
   index: number,
@@ -275,9 +282,8 @@ function configProblems(
   { node, index, type, configBudget }: Unprepared,
   problems: Problems,
 ): readonly Problem[] {
-  if (type.checkConfig === undefined) return configValidator(type)(node.config);
   try {
-    return type.checkConfig(node.config, configBudget);
+    return checkConfig(type, node.config, configBudget);
   } catch (error) {
     problems.refused(pointer('nodes', index, 'config'), 'node_config', error);
     return [];

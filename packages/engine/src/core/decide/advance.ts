@@ -4,10 +4,12 @@ import type { RunHead, CommandResult } from '../../ports/store.ts';
 import { fireDueTrigger, isTriggerDue, nextTrigger, skipDormant } from '../channels/channel-triggers.ts';
 import { checkChannelWrites } from '../channels/channels.ts';
 import { signalToParent } from '../children/child-signals.ts';
-import { childCreated, childRequest } from '../children/children.ts';
+import { childCreated } from '../children/children.ts';
+import { childRequest } from '../children/dispatch-child.ts';
 import { openFrontier, type Task } from './frontier.ts';
 import type { LiveRun, Batch } from './live-run.ts';
 import { timeOutInterrupt } from '../interrupts/interrupts.ts';
+import { beginChildAgain } from '../steps/child-steps.ts';
 import { continueSteps, isStepping, recoverStep, retryStep, takeStepOutcome } from '../steps/steps.ts';
 import { endIteration } from '../loops/loop.ts';
 import { toNodeError } from './node-error.ts';
@@ -16,6 +18,7 @@ import { recordChunks } from './output-chunks.ts';
 import { finishNode, recordEvents } from './node-finish.ts';
 import { failAttempt, failNode, skipNode } from './node-settle.ts';
 import { causeText } from '../fold/overlay.ts';
+import { childStep } from '../fold/step-fold.ts';
 import { askAgain, isCutOff, restartNode } from './fork-cut.ts';
 import { finishTimer, startNode } from './node-start.ts';
 import type { NodePlan, Plan } from '../compile/plan.ts';
@@ -122,7 +125,9 @@ export function openRun(
 }
 
 function runningSteps({ steps = [] }: NodeState): string[] {
-  return steps.filter(({ status }) => status === 'running').map(({ id }) => id);
+  return steps
+    .filter(({ status, childRunId }) => status === 'running' && childRunId === undefined)
+    .map(({ id }) => id);
 }
 
 /** As JSON, roughly. */
@@ -274,6 +279,7 @@ function goOnFromPrefix(batch: Batch): void {
   if (run.state.status === 'paused') batch.record({ type: 'run.resumed', payload: { reason: 'forked' } });
   for (const [key, known] of [...run.state.nodes].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const node = run.plan.nodes.get(known.nodeId);
+    if (childStep(known) !== undefined) beginChildAgain(batch, key);
     if (node === undefined || !isCutOff(known, node)) continue;
     if (node.type.kind === 'steps') askAgain(batch, key);
     else restartNode(batch, key);

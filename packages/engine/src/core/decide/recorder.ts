@@ -2,6 +2,7 @@ import type { JsonObject } from '@weft/protocol';
 import type { Signal, StoredEvent } from '../../ports/store.ts';
 import { evolve } from '../fold/evolve.ts';
 import type { LiveRun, Batch, StepOwner } from './live-run.ts';
+import { stepPerformer } from '../steps/step-performer.ts';
 import { recordsOf } from '../steps/step-records.ts';
 import { takesRunInputs } from './node-inputs.ts';
 import { type Masking, maskSensitive } from '../redaction/redaction.ts';
@@ -101,11 +102,14 @@ export class OpenBatch implements Batch {
   performStep(step: StepState, { node, path, inputs, sensitivity }: StepOwner, isRepeat: boolean): void {
     const known = this.run.state.nodes.get(nodeKey(node.id, path));
     const request = this.#request(node, path, inputs, sensitivity);
+    const performer = stepPerformer(node, step);
     this.effects.push({
       ...request,
       key: effectKey(request.key, step.id),
       attempt: step.attempt,
-      step: { id: step.id, request: step.request, history: recordsOf(known?.steps ?? []) },
+      ...(performer ?? {
+        step: { id: step.id, request: step.request, history: recordsOf(known?.steps ?? []) },
+      }),
       ...(isRepeat && { isRepeat }),
     });
   }

@@ -272,8 +272,16 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
     state.openCalls.delete(toText(payload.callId));
   },
   'weft.step.started': (state, event, payload) => stepStarted(nodeOf(state, event, payload), payload),
-  'weft.step.completed': (state, event, payload) => stepCompleted(nodeOf(state, event, payload), payload),
-  'weft.step.failed': (state, event, payload) => stepFailed(nodeOf(state, event, payload), payload),
+  'weft.step.completed': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    stepCompleted(node, payload);
+    if (payload.childRunId !== undefined) stepChildEnded(state, node, payload.result['childStatus']);
+  },
+  'weft.step.failed': (state, event, payload) => {
+    const node = nodeOf(state, event, payload);
+    stepFailed(node, payload);
+    if (payload.childRunId !== undefined) stepChildEnded(state, node, 'failed');
+  },
   'weft.step.retried': (state, event, payload) =>
     stepRetried(nodeOf(state, event, payload), payload, event.at),
 
@@ -372,6 +380,14 @@ function childMoved(state: RunState, node: NodeState, status: RunStatus): void {
   child.waiting = isWaitingStatus(status) ? status : undefined;
   const run = state.children.findLast(({ runId }) => runId === child.runId);
   if (run !== undefined) run.status = status;
+}
+
+/** The node goes on without it. */
+function stepChildEnded(state: RunState, node: NodeState, status: Json | undefined): void {
+  childMoved(state, node, toText(status) as RunStatus);
+  node.child = undefined;
+  node.childInputs = undefined;
+  node.sensitiveChildInputs = undefined;
 }
 
 /** A cycle begins again: its nodes are as if they had not run, but for the count. */

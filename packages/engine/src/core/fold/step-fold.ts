@@ -20,10 +20,12 @@ export function stepStarted(node: NodeState, payload: Payload<'weft.step.started
       status: 'running',
       attempt: toNumber(payload.attempt),
       failures: 0,
+      ...(payload.childRunId !== undefined && { childRunId: toText(payload.childRunId) }),
     });
     return;
   }
   known.status = 'running';
+  if (payload.childRunId !== undefined) known.childRunId = toText(payload.childRunId);
   known.attempt = toNumber(payload.attempt);
   known.dueAt = undefined;
   known.chunks = undefined;
@@ -66,6 +68,12 @@ export function stepAnswered(node: NodeState, answer: Json | undefined): void {
     failures: 0,
     result: answer,
   });
+}
+
+/** The step that a child run performs now. */
+export function childStep({ steps = [] }: NodeState): StepState | undefined {
+  const last = steps.at(-1);
+  return last?.childRunId !== undefined && last.status === 'running' ? last : undefined;
 }
 
 /** Of the newest steps; -1 where there are none. */

@@ -105,6 +105,7 @@ function causeOfEnd(event: RunEvent, kind: Kind): CauseType | undefined {
     case 'effect':
       return isFromEffect(event) ? 'outcome' : undefined;
     case 'steps':
+      if (isOfChildStep(event)) return event.type === 'weft.step.failed' ? 'child-created' : 'child';
       return STEP_ENDS.has(event.type) ? 'outcome' : undefined;
     case 'children':
       if (!isFromChild(event)) return undefined;
@@ -145,6 +146,7 @@ function follows(first: RunEvent, before: RunEvent, event: RunEvent, kind: Kind)
   if (event.nodeId !== first.nodeId || LAST.has(before.type)) return false;
   if (ANSWERS.has(first.type)) return isOfAnswer(first, event);
   if (kind === 'children') return before.type !== 'node.suspended' && isFromChild(event);
+  if (kind === 'steps') return before.type === 'node.resumed' && isOfChildStep(event);
   if (kind !== 'effect') return false;
   return before.type === 'node.suspended' ? event.type === 'interrupt.requested' : isFromEffect(event);
 }
@@ -200,6 +202,21 @@ function isFromChild(event: RunEvent): boolean {
       return foldPayload(event).outputs?.['childRunId'] !== undefined;
     default:
       return event.type === 'variable.changed';
+  }
+}
+
+/** Facts of a node that works in steps to which only a child run of one of them can have led. */
+function isOfChildStep(event: RunEvent): boolean {
+  switch (event.type) {
+    case 'weft.step.completed':
+    case 'weft.step.failed':
+      return foldPayload(event).childRunId !== undefined;
+    case 'node.suspended':
+      return foldPayload(event).childStatus !== undefined;
+    case 'node.resumed':
+      return foldPayload(event).interruptId === undefined;
+    default:
+      return false;
   }
 }
 

@@ -9,7 +9,7 @@ import {
   type Taken,
 } from './kind-rules.ts';
 import { INTERRUPT_RULES } from './kinds.ts';
-import { causeOf } from '../children/children.ts';
+import { causeOf } from '../children/dispatch-child.ts';
 import type { Batch } from '../decide/live-run.ts';
 import { isLastTurn, noteTurn } from './conversation.ts';
 import { nodeInput } from '../decide/node-context.ts';

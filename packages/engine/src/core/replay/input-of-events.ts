@@ -243,7 +243,8 @@ function chunksOf(own: readonly RunEvent[], node: RecordedNode): NumberedChunk[]
 }
 
 function errorIn(event: RunEvent): Pick<Extract<Input, { type: 'child-created' }>, 'error'> {
-  return event.type === 'node.failed' ? { error: foldPayload(event).error } : {};
+  const isFailure = event.type === 'node.failed' || event.type === 'weft.step.failed';
+  return isFailure ? { error: foldPayload(event).error } : {};
 }
 
 function childOf(
@@ -261,6 +262,10 @@ function childOf(
     case 'node.failed': {
       const { childStatus, childError } = foldPayload(last).error.details ?? {};
       return { ...told, ...endOf(childStatus, childError) };
+    }
+    case 'weft.step.completed': {
+      const { childStatus, output, childError } = foldPayload(last).result;
+      return { ...told, ...endOf(childStatus, childError), ...(isJsonObject(output) && { outputs: output }) };
     }
     case 'node.completed': {
       const { childStatus, output, childError } = foldPayload(last).outputs ?? {};

@@ -168,13 +168,43 @@ describe('a node that works in steps', () => {
   });
 });
 
+describe('a step that a child run performs', () => {
+  it('ends as the child does, one child after the other, also for a new holder (E-35)', () => {
+    const run = work([9, 9]);
+    expect(run.spawned).toHaveLength(1);
+    run.child('a', 'waiting-approval');
+    expect(run.run.state.status).toBe('waiting-approval');
+
+    run.crash();
+    run.child('a', 'failed', { error: { code: 'boom', message: 'It broke.' } });
+    const [first, second] = run.spawned;
+    expect(run.spawned).toHaveLength(2);
+    expect(second?.childRunId).not.toBe(first?.childRunId);
+    run.crash();
+    const error = { code: 'child_recursion', message: 'It would start itself.' };
+    run.settle({ type: 'child-created', key: 'a', childRunId: second?.childRunId ?? '', error });
+
+    expect(run.run.state.error).toMatchObject({ code: 'child_recursion' });
+    expect(run.run.state.children.map(({ status }) => status)).toEqual(['failed', 'failed']);
+    expect(run.payload('weft.step.completed')).toMatchObject({
+      step: 'r0.child',
+      result: { childStatus: 'failed', childError: { code: 'boom' } },
+    });
+    expect(checkLog(logEntries(run.log))).toEqual([]);
+  });
+});
+
 describe('a branch of a run in which a node works in steps', () => {
   it('comes to its end from every event, and repeats no step that had ended (E-33)', () => {
-    const source = work([2, 0, 1]);
+    const source = work([2, 0, 9, 1, 9]);
     source.succeed(step('r0.0'));
     source.succeed(step('r0.1'));
     source.answer('a', { action: 'accept' });
-    source.succeed(step('r2.0'));
+    source.child('a', 'waiting-input');
+    source.child('a', 'completed', { outputs: { output: 'of the source' } });
+    source.succeed(step('r3.0'));
+    source.child('a', 'failed', { error: { code: 'boom', message: 'It broke.' } });
+    expect(source.run.state.status).toBe('completed');
 
     for (let cut = 1; cut < source.log.length; cut += 1) {
       const branch = simulate(source.plan, {
@@ -186,10 +216,13 @@ describe('a branch of a run in which a node works in steps', () => {
       for (let guard = 0; guard < 20 && branch.run.state.endedAt === undefined; guard += 1) {
         const [key] = branch.open.keys();
         if (key !== undefined) branch.succeed(key);
+        else if (branch.run.state.nodes.get('a')?.child !== undefined) branch.child('a', 'completed');
         else branch.answer('a', { action: 'accept' });
       }
 
       const story = branch.story().join('\n');
+      expect(branch.run.state.endedAt, story).toBeDefined();
+      expect(new Set(branch.spawned.map(({ childRunId }) => childRunId)).size).toBe(branch.spawned.length);
       expect(checkLog(logEntries(branch.log)), story).toEqual([]);
       const ended = branch.log.filter(({ type }) => type === 'weft.step.completed');
       const names = ended.map(({ payload }) => JSON.parse(payload).step as string).sort();

@@ -25,6 +25,7 @@ import { placeOf } from '../expressions/scope.ts';
 import { lastRound, stepOf } from '../fold/step-fold.ts';
 import { suspendNode } from '../interrupts/suspend.ts';
 import { mixedSensitivity } from '../redaction/result-sensitivity.ts';
+import { beginChild } from './child-steps.ts';
 import { hasEnded, recordsOf } from './step-records.ts';
 
 /**
@@ -32,7 +33,7 @@ import { hasEnded, recordsOf } from './step-records.ts';
  *
  *   started ──► what next? ──steps──► open ──all ended──► what next? ──► completed | failed
  *                   │  ▲
- *                   └──┘ question, answered
+ *                   └──┘ question, answered; child run, ended (child-steps.ts)
  *
  * E-32. A step begins by a fact, before it is performed, and ends by a fact, as soon as its outcome is known. One with an end on
  *       record is never performed again; one without is performed again under the same invocation id, or fails if that is not safe.
@@ -58,13 +59,14 @@ export function continueSteps(batch: Batch, key: NodeKey): void {
   } catch (error) {
     return failNode(batch, node, path, toHiddenError(error, node, reads));
   }
-  if (!('steps' in move || 'ask' in move || 'failure' in move)) {
+  if (!('steps' in move || 'ask' in move || 'failure' in move || 'child' in move)) {
     const sensitivity = mixedSensitivity(run, reads, node, inputs, move.outputs);
     return finishNode(batch, node, path, move, { sensitivity });
   }
   if (move.events !== undefined) recordEvents(batch, node, move.events, undefined);
   if ('failure' in move) return failNode(batch, node, path, toNodeError(move.failure));
   if ('steps' in move) return beginSteps(batch, node, known, move.steps);
+  if ('child' in move) return beginChild(batch, node, known, move, reads);
   const { ask, step } = move;
   suspendNode(batch, node, path, () => ask, { step });
 }

@@ -55,6 +55,9 @@ const RULES = [
   'any_failed',
 ] as const;
 
+/** Of `test.steps`. */
+const CHILD_ROUND = 9;
+
 type Kind =
   | { kind: 'noop' | 'conditional' | 'fail' | 'set' | 'disabled' | 'nested' }
   | { kind: 'effect'; attempts: number }
@@ -93,7 +96,7 @@ function arbitraryKind(): fc.Arbitrary<Kind> {
       weight: 2,
       arbitrary: fc.record({
         kind: fc.constant('steps' as const),
-        rounds: fc.array(fc.nat(5), { maxLength: 4 }),
+        rounds: fc.array(fc.constantFrom(0, 1, 2, 3, 5, CHILD_ROUND), { maxLength: 4 }),
         attempts: fc.integer({ min: 1, max: 3 }),
         absorbs: fc.boolean(),
       }),

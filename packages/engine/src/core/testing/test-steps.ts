@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { NodeFailure, type StepMove, type StepRecord, type StepsNodeType } from '../../model/node-type.ts';
 
 /**
- * Works in rounds: `config.rounds` says how many steps each has; a round of none asks for an approval. Every second step must not be
- * repeated when nobody knows whether it happened. A failed step fails the node, unless the node absorbs it.
+ * Works in rounds: `config.rounds` says how many steps each has; a round of none asks for an approval, one of nine runs a child. Every
+ * second step must not be repeated when nobody knows whether it happened. A failed step fails the node, unless the node absorbs it.
  */
 export const testSteps: StepsNodeType = {
   kind: 'steps',
@@ -22,13 +22,23 @@ export const testSteps: StepsNodeType = {
       return { failure: new NodeFailure(code, message), events: told(history) };
     }
     for (const [round, size] of rounds.entries()) {
-      const move = size === 0 ? question(`r${round}.ask`, history) : group(round, size, history);
+      const move = moveOf(round, size, history);
       if (move !== undefined) return { ...move, events: told(history) };
     }
     return { outputs: { output: 'yes', results: history.map(({ result }) => result ?? null) } };
   },
   perform: () => Promise.reject(new Error('The core never performs effects.')),
 };
+
+function moveOf(round: number, size: number, history: readonly StepRecord[]): StepMove | undefined {
+  if (size === 0) return question(`r${round}.ask`, history);
+  return size === 9 ? child(`r${round}.child`, history) : group(round, size, history);
+}
+
+function child(step: string, history: readonly StepRecord[]): StepMove | undefined {
+  if (history.some(({ id }) => id === step)) return undefined;
+  return { child: { workflowId: 'child-workflow', inputs: { step } }, step };
+}
 
 function group(round: number, size: number, history: readonly StepRecord[]): StepMove | undefined {
   const missing = Array.from({ length: size }, (_, index) => ({

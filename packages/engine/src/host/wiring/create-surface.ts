@@ -104,7 +104,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     ...common,
     compile,
     plans,
-    pinTypes: createPinTypes((typeId) => runtime.ownTypes.has(typeId), nodeTypes),
+    pinTypes: createPinTypes(runtime.ownTypes, nodeTypes),
     test,
     owned: starting.owned,
     wake: () => starting.wake(),

@@ -1,10 +1,11 @@
 import { type ClientSchema, type JsonObject, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { Expression } from '../../core/compile/plan.ts';
-import type { PrepareTools } from '../../model/node-type.ts';
+import type { EffectNodeType, PrepareTools } from '../../model/node-type.ts';
 import { closedConfig, jsonObject } from '../config/config-schema.ts';
 import { compileOrRefuse } from '../config/expressions-in-config.ts';
 import { checkSchema } from '../config/schema-in-config.ts';
+import { nodeToolsIn } from './node-tools.ts';
 import { parseToolPattern, type ToolPattern } from './tool-patterns.ts';
 
 const optional = Type.Optional;
@@ -30,19 +31,34 @@ export const AGENT_CONFIG = closedConfig({
 /** The config, made ready when the workflow is registered. */
 export interface PreparedAgent {
   readonly tools: readonly ToolPattern[];
+  /** Those among them that are node types, by type id. */
+  readonly nodeTools: ReadonlyMap<string, EffectNodeType>;
   readonly requireApproval: readonly ToolPattern[];
   readonly allowWithoutApproval: readonly ToolPattern[];
   readonly stopWhen?: Expression;
   readonly outputSchema?: ClientSchema;
 }
 
-export const NO_TOOL_PATTERNS: PreparedAgent = { tools: [], requireApproval: [], allowWithoutApproval: [] };
+export const NO_TOOL_PATTERNS: PreparedAgent = {
+  tools: [],
+  nodeTools: new Map(),
+  requireApproval: [],
+  allowWithoutApproval: [],
+};
 
 export function prepareAgent(config: JsonObject, tools: PrepareTools): PreparedAgent {
   const { stopWhen, outputSchema } = config;
   checkSchema(tools, '/outputSchema', outputSchema);
+  const offered = patternsIn(config, 'tools', tools);
+  for (const [index, { source, tool }] of offered.entries()) {
+    if (source !== 'mcp' && tool.includes('*'))
+      tools.refuse(`/tools/${index}`, `Name each ${source} in full; "*" is for tools of MCP servers.`);
+    if (source === 'workflow' && tool === tools.workflowId)
+      tools.refuse(`/tools/${index}`, 'A workflow cannot be a tool of its own agent.');
+  }
   return {
-    tools: patternsIn(config, 'tools', tools),
+    tools: offered,
+    nodeTools: nodeToolsIn(offered, tools),
     requireApproval: patternsIn(config, 'requireApproval', tools),
     allowWithoutApproval: patternsIn(config, 'allowWithoutApproval', tools),
     ...(typeof stopWhen === 'string' && {
@@ -63,4 +79,15 @@ function patternsIn(config: JsonObject, field: string, tools: PrepareTools): Too
 export function turnLimit(config: JsonObject): number {
   const { maxTurns } = config;
   return typeof maxTurns === 'number' ? maxTurns : DEFAULT_TURNS;
+}
+
+/** By the place in the config that names them. */
+export function toolWorkflows({ tools }: JsonObject): Record<string, string> {
+  const named: [string, string][] = [];
+  for (const [index, text] of (Array.isArray(tools) ? tools : []).entries()) {
+    const pattern = typeof text === 'string' ? parseToolPattern(text) : '';
+    if (typeof pattern !== 'string' && pattern.source === 'workflow')
+      named.push([`/tools/${index}`, pattern.tool]);
+  }
+  return Object.fromEntries(named);
 }

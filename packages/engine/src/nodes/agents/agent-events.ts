@@ -4,10 +4,10 @@ import type { NodeEvent, NodeInput, StepRecord } from '../../model/node-type.ts'
 import { nodeKey } from '../../model/run-state.ts';
 import { agentIdOf } from '../people/confidence.ts';
 import type { PreparedAgent } from './agent-config.ts';
-import type { AgentHistory, Call, ListedTool, Turn } from './agent-history.ts';
+import { type AgentHistory, type Call, labelOf, type ListedTool, type Turn } from './agent-history.ts';
 import { type AnswerRules, readAnswers, type Verdict } from './answer.ts';
 import { answerEvents, usageEvent } from './answer-events.ts';
-import { planCall } from './tool-calls.ts';
+import { isToolError, planCall } from './tool-calls.ts';
 
 /**
  * What the protocol's readers get to hear of the steps that ended last: of a turn, what it used, how it reasoned and what it calls; of
@@ -29,7 +29,10 @@ export function tellLast(
     const planned = planCall(call, offered, prepared);
     const place = { agentId, toolName: toolName(call, offered), callId: callIdOf(input, call) };
     if (turn.record.round === round)
-      return called(place, call, planned.type === 'refused' ? planned.why : undefined);
+      return called(place, call, {
+        refused: planned.type === 'refused' ? planned.why : undefined,
+        transport: offered.get(call.asked.name)?.source === undefined ? 'mcp' : 'native',
+      });
     const isOfRound =
       call.record?.round === round || (planned.type === 'rejected' && call.approval?.round === round);
     return isOfRound ? [returned(place, call, planned.type === 'rejected' ? planned.why : undefined)] : [];
@@ -64,8 +67,12 @@ function tellTurn(
 const SUMMARY = 1024;
 
 /** A call that is refused returns at once. */
-function called(place: Place, { asked }: Call, refused: string | undefined): NodeEvent[] {
-  const payload: JsonObject = { ...place, argsHash: sha256Hex(asked.arguments), transport: 'mcp' };
+function called(
+  place: Place,
+  { asked }: Call,
+  { refused, transport }: { readonly refused: string | undefined; readonly transport: 'mcp' | 'native' },
+): NodeEvent[] {
+  const payload: JsonObject = { ...place, argsHash: sha256Hex(asked.arguments), transport };
   const event: NodeEvent = { type: 'agent.toolCalled', payload };
   return refused === undefined ? [event] : [event, { ...forbidden(place, refused), causedBy: 0 }];
 }
@@ -89,7 +96,7 @@ function returned(place: Place, { record }: Call, rejected: string | undefined):
     type: 'agent.toolReturned',
     payload: {
       ...place,
-      status: result['isError'] === true ? 'error' : 'ok',
+      status: isToolError(result) ? 'error' : 'ok',
       outcome: { contentHash: sha256Hex(text), contentLength: text.length },
     },
   };
@@ -97,7 +104,7 @@ function returned(place: Place, { record }: Call, rejected: string | undefined):
 
 function toolName({ asked }: Call, offered: ReadonlyMap<string, ListedTool>): string {
   const tool = offered.get(asked.name);
-  return tool === undefined ? asked.name || 'unnamed' : `${tool.server}/${tool.name}`;
+  return tool === undefined ? asked.name || 'unnamed' : labelOf(tool);
 }
 
 /** Of node, iteration, visit, turn and place, so that equal executions call under equal ids. */

@@ -12,7 +12,15 @@ export interface AgentHistory {
 }
 
 export interface ListedTool extends Tool {
+  /** Absent: of an MCP server. */
+  readonly source?: 'node' | 'workflow';
+  /** Empty where it is of none. */
   readonly server: string;
+}
+
+/** As people and logs call it. */
+export function labelOf({ source, server, name }: Pick<ListedTool, 'source' | 'server' | 'name'>): string {
+  return source === undefined ? `${server}/${name}` : `${source}:${name}`;
 }
 
 export interface Turn {

@@ -2,12 +2,12 @@ import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { type EffectInput, NodeFailure } from '../../model/node-type.ts';
 import type { ModelMessage, ModelRequest } from '../../ports/models.ts';
 import type { PreparedAgent } from './agent-config.ts';
-import { type AgentHistory, type Call, type ListedTool, type Turn } from './agent-history.ts';
+import { type AgentHistory, type Call, labelOf, type ListedTool, type Turn } from './agent-history.ts';
 import { asOffered, offeredTools } from './offered-tools.ts';
 import { type AnswerRules, answerRules, readAnswers, type Verdict } from './answer.ts';
 import { roomFor, toldAnswer } from './after-answer.ts';
 import { ENVELOPE_NOTE } from './envelopes.ts';
-import { planCall } from './tool-calls.ts';
+import { isToolError, planCall } from './tool-calls.ts';
 import { untrusted, UNTRUSTED_NOTE } from './untrusted-text.ts';
 
 /** What the model is asked in its next turn: a function of config, inputs and the steps on record. */
@@ -102,14 +102,21 @@ function returned(
   const { id: callId, name } = call.asked;
   const planned = planCall(call, offered, prepared);
   if (planned.type !== 'call') return { role: 'tool', callId, name, text: planned.why, isError: true };
-  const source = `${planned.tool.server}/${planned.tool.name}`;
+  const source = labelOf(planned.tool);
   const { result, error } = call.record ?? {};
   if (result === undefined) {
     const text = untrusted(`${error?.code ?? ''}: ${error?.message ?? ''}`, source);
     return { role: 'tool', callId, name, text, isError: true };
   }
-  const text = untrusted(resultText(result), source);
-  return { role: 'tool', callId, name, text, ...(result['isError'] === true && { isError: true }) };
+  const text = untrusted(answerText(planned.tool, result), source);
+  return { role: 'tool', callId, name, text, ...(isToolError(result) && { isError: true }) };
+}
+
+function answerText({ source }: ListedTool, result: JsonObject): string {
+  if (source === undefined) return resultText(result);
+  if (source === 'node') return JSON.stringify(result);
+  const { childStatus, childError, output = {} } = result;
+  return JSON.stringify(childStatus === 'completed' ? output : { status: childStatus, error: childError });
 }
 
 /** The text of a tool's answer; what is no text is told as JSON. */

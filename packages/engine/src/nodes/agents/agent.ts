@@ -14,12 +14,13 @@ import {
 import type { ToolResult } from '../../ports/tools.ts';
 import { evaluateOrFail } from '../config/expressions-in-config.ts';
 import { agentIdOf } from '../people/confidence.ts';
-import { AGENT_CONFIG, type PreparedAgent, prepareAgent, turnLimit } from './agent-config.ts';
+import { AGENT_CONFIG, type PreparedAgent, prepareAgent, toolWorkflows, turnLimit } from './agent-config.ts';
 import { callIdOf, tellLast } from './agent-events.ts';
 import {
   type AgentHistory,
   approvalStep,
   type Call,
+  labelOf,
   type ListedTool,
   readHistory,
   TOOLS_STEP,
@@ -32,7 +33,9 @@ import { askModel, turnRequest } from './model-turn.ts';
 import { offeredTools } from './offered-tools.ts';
 import { stepFailure } from './step-failure.ts';
 import { planCall } from './tool-calls.ts';
-import { matchesTool } from './tool-patterns.ts';
+import { listedNode } from './node-tools.ts';
+import { matchesTool, pinTools, type ToolPattern } from './tool-patterns.ts';
+import { listedWorkflow } from './workflow-tools.ts';
 
 /**
  * A model that calls tools until it has an answer. Every turn of the model and every call of a tool is a step of the node, with its own
@@ -50,6 +53,9 @@ export const agentNode: StepsNodeType = {
   outputPorts: ['output', 'text', 'turns', 'model', 'finishReason', 'usage', 'error'],
   branches: ['output', 'error'],
   asksModel: true,
+  pinTypes: pinTools,
+  childWorkflows: toolWorkflows,
+  performers: (prepared) => (prepared as PreparedAgent).nodeTools,
   dependsOn: () => ['prompt', 'input'],
   defaultTimeoutMs: 300_000,
   prepare: prepareAgent,
@@ -76,7 +82,7 @@ function nextMove(
 ): StepMove {
   const { tools } = input.prepared as PreparedAgent;
   const { list, turns } = history;
-  if (list === undefined && tools.length > 0) return { steps: [listing(tools.map(({ server }) => server))] };
+  if (list === undefined && tools.length > 0) return { steps: [listing(tools)] };
   if (list?.error !== undefined) return { failure: stepFailure(list) };
   const turn = turns.at(-1);
   if (turn === undefined) return nextTurn(input, history);
@@ -85,8 +91,14 @@ function nextMove(
   return nextCalls(input, turn, offered) ?? afterCalls(input, history, turn);
 }
 
-function listing(servers: readonly string[]): StepRequest {
-  return { id: TOOLS_STEP, request: { servers: [...new Set(servers)] }, onUnknownOutcome: 'repeat' };
+function listing(tools: readonly ToolPattern[]): StepRequest {
+  const servers = tools.filter(({ source }) => source === 'mcp').map(({ server }) => server);
+  const workflows = tools.filter(({ source }) => source === 'workflow').map(({ tool }) => tool);
+  return {
+    id: TOOLS_STEP,
+    request: { servers: [...new Set(servers)], ...(workflows.length > 0 && { workflows }) },
+    onUnknownOutcome: 'repeat',
+  };
 }
 
 function nextTurn(input: NodeInput, history: AgentHistory): StepMove {
@@ -99,25 +111,30 @@ function nextTurn(input: NodeInput, history: AgentHistory): StepMove {
   return { steps: [{ ...turnRequest(turn, modelRequest(input, history)), onUnknownOutcome: 'repeat' }] };
 }
 
-/** Calls that need nobody side by side; then those that do, one after the other. Undefined when all have come to their end. */
+/** Calls that need nobody side by side; then workflows and those that need somebody, one after the other. Undefined when all have come to their end. */
 function nextCalls(
   input: NodeInput,
   turn: Turn,
   offered: ReadonlyMap<string, ListedTool>,
 ): StepMove | undefined {
   const ready: StepRequest[] = [];
-  let question: { readonly ask: Question; readonly step: string } | undefined;
+  let later: StepMove | undefined;
   for (const call of turn.calls) {
     const planned = planCall(call, offered, input.prepared as PreparedAgent);
     if (planned.type !== 'call' || planned.state === 'ended') continue;
-    if (planned.state === 'ready') ready.push(calling(call, planned.tool, planned.arguments));
-    else question ??= { ask: approvalOf(input, call, planned), step: approvalStep(call.id) };
+    const { tool, arguments: inputs } = planned;
+    if (planned.state !== 'ready')
+      later ??= { ask: approvalOf(input, call, planned), step: approvalStep(call.id) };
+    else if (tool.source === 'workflow')
+      later ??= { child: { workflowId: tool.name, inputs }, step: call.id };
+    else ready.push(calling(call, tool, inputs));
   }
-  return ready.length > 0 ? { steps: ready } : question;
+  return ready.length > 0 ? { steps: ready } : later;
 }
 
 function calling({ id }: Call, tool: ListedTool, given: JsonObject): StepRequest {
-  const { server, name, digest, isReadOnly, isIdempotent } = tool;
+  const { source, server, name, digest, isReadOnly, isIdempotent } = tool;
+  if (source === 'node') return { id, request: { node: name, digest, arguments: given } };
   return {
     id,
     request: { server, tool: name, digest, arguments: given },
@@ -131,15 +148,21 @@ function approvalOf(
   call: Call,
   { tool, arguments: given }: { readonly tool: ListedTool; readonly arguments: JsonObject },
 ): Question {
-  const { server, name, digest, isDestructive } = tool;
+  const { source, server, name, digest, isDestructive } = tool;
   return {
     kind: 'approval',
     data: {
       artifactId: callIdOf(input, call),
       artifactType: 'tool-call',
-      title: `Call ${name} of ${server}?`,
+      title: source === undefined ? `Call ${name} of ${server}?` : `Call ${labelOf(tool)}?`,
       actions: ['accept', 'reject'],
-      artifactData: { server, tool: name, arguments: given, digest, isDestructive },
+      artifactData: {
+        ...(source === undefined ? { server } : { source }),
+        tool: name,
+        arguments: given,
+        digest,
+        isDestructive,
+      },
     },
   };
 }
@@ -213,12 +236,15 @@ const MAX_TOOLS = 128;
 const MAX_LIST_BYTES = 131_072;
 
 async function listTools({ prepared, step }: StepInput, context: EffectContext): Promise<JsonObject> {
-  const { tools: patterns } = prepared as PreparedAgent;
+  const { tools: patterns, nodeTools } = prepared as PreparedAgent;
   const tools: JsonObject[] = [];
   for (const server of step.request['servers'] as string[]) {
     for (const tool of await context.tools.list(server, context))
-      if (matchesTool(patterns, server, tool.name)) tools.push({ server, ...tool });
+      if (matchesTool(patterns, { server, name: tool.name })) tools.push({ server, ...tool });
   }
+  for (const type of nodeTools.values()) tools.push({ ...listedNode(type) });
+  for (const workflowId of (step.request['workflows'] ?? []) as string[])
+    tools.push({ ...(await listedWorkflow(workflowId, context)) });
   const size = JSON.stringify(tools).length;
   if (tools.length > MAX_TOOLS || size > MAX_LIST_BYTES) {
     throw new NodeFailure(

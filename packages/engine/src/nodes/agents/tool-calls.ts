@@ -42,9 +42,13 @@ export function planCall(
 
 /** What the operator demands, no workflow waives. */
 function needsApproval(tool: ListedTool, prepared: PreparedAgent): boolean {
-  const { server, name, isDestructive } = tool;
-  if (matchesTool(prepared.requireApproval, server, name)) return true;
-  return tool.needsApproval ?? (isDestructive && !matchesTool(prepared.allowWithoutApproval, server, name));
+  if (matchesTool(prepared.requireApproval, tool)) return true;
+  return tool.needsApproval ?? (tool.isDestructive && !matchesTool(prepared.allowWithoutApproval, tool));
+}
+
+/** By the word of the tool, or of the child run that was started for it. */
+export function isToolError({ isError, childStatus }: JsonObject): boolean {
+  return isError === true || (childStatus !== undefined && childStatus !== 'completed');
 }
 
 function readArguments(text: string): JsonObject | string {

@@ -108,6 +108,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     tools: ports.tools,
     memory: ports.memory,
     artifacts: ports.artifacts,
+    workflows: ports.workflows,
     emit: (chunk) => chunks.push(ports.hideChunk(chunk)),
   };
   return { context, ports, store, chunks };

@@ -61,6 +61,7 @@ export function sampleTools(
     channels: new Map(Object.keys(channels).map((name) => [name, { reducer: 'message' }])),
     workflowId: 'conformance-sample',
     variables: new Map(Object.entries(declared).map(([name, type]) => [name, { type }])),
+    nodeType: (typeId) => `There is no node type "${typeId}".`,
     refuse(path, message) {
       throw new Error(`${path}: ${message}`);
     },

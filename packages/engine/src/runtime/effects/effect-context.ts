@@ -9,6 +9,7 @@ import type {
   Memory,
   OutputChunk,
   Secrets,
+  Workflows,
 } from '../../model/node-type.ts';
 import type { EffectPorts } from '../../ports/effect-ports.ts';
 import type { Models } from '../../ports/models.ts';
@@ -79,6 +80,10 @@ export class PerformedEffect implements EffectContext {
 
   get artifacts(): Artifacts {
     return this.#parts.ports.artifacts;
+  }
+
+  get workflows(): Workflows {
+    return this.#parts.ports.workflows;
   }
 
   get traceparent(): string | undefined {

@@ -8,6 +8,7 @@ import {
   NodeFailure,
   type OutputChunk,
   type Secrets,
+  type Workflows,
 } from '../../model/node-type.ts';
 import type { BlobUnit, ClaimRef, Documents, DocumentUnit } from '../../ports/store.ts';
 import { type ArtifactDependencies, openArtifacts, type WriteAnswer } from './artifacts.ts';
@@ -22,9 +23,10 @@ import type { Models } from '../../ports/models.ts';
 import type { ToolContext, Tools } from '../../ports/tools.ts';
 import type { Resolution, SecretResolver } from '../../ports/secrets.ts';
 import { SECRET_ID } from '../secrets/resolver.ts';
+import { type DefinitionStore, openWorkflows } from './workflows.ts';
 
 export interface EffectPortDependencies {
-  readonly store: Documents;
+  readonly store: Documents & DefinitionStore;
   readonly committer: Pick<Committer, 'submit'>;
   readonly resolver: SecretResolver;
   readonly models: Models;
@@ -43,6 +45,7 @@ export interface EffectPortDependencies {
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
   const { store, clock, random, resolver, models, tools, operator, limits } = dependencies;
   const sources: PortSources = {
+    store,
     resolver,
     models,
     tools,
@@ -55,6 +58,7 @@ export function createOpenEffectPorts(dependencies: EffectPortDependencies): Ope
 }
 
 interface PortSources {
+  readonly store: DefinitionStore;
   readonly resolver: SecretResolver;
   readonly models: Models;
   readonly tools: Tools;
@@ -122,6 +126,10 @@ class PortsOnDemand implements EffectPorts {
       this.#place,
       this.#masks,
     ));
+  }
+
+  get workflows(): Workflows {
+    return openWorkflows(this.#sources.store, this.#place.tenant);
   }
 
   /** Without a mask no secret can have been resolved. */

@@ -15,6 +15,7 @@ export function userNodeType(type: RegisteredNodeType, schemas: TypeSchemas): Ef
     config: type.config ?? { type: 'object', properties: {} },
     checkConfig: (config, budget) => schemas.of(type).config(config, budget),
     inputPorts: inputs,
+    toolInputs: type.inputs ?? { type: 'object', properties: {} },
     ...(!outputs.isOpen && { outputPorts: outputs.named }),
     ...(secrets.length > 0 && { requiresSecrets: () => secrets }),
     ...(timeoutMs !== undefined && { defaultTimeoutMs: timeoutMs }),

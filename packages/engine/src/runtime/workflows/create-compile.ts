@@ -1,4 +1,3 @@
-import { isJsonObject } from '@weft/protocol';
 import type { NodeTypes } from '../node-types/node-types.ts';
 import { compileCooperatively, type UserTypes } from '../../core/compile/compile.ts';
 import { createExpressionCompiler } from '../../core/expressions/expressions.ts';
@@ -6,6 +5,7 @@ import type { HostOptions } from '../../host/host-options.ts';
 import type { NodeType } from '../../model/node-type.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
 import type { Compile } from './compile-definition.ts';
+import { usesUserTypes } from './pin-types.ts';
 import { createGate } from '../fairness/gate.ts';
 import { runCooperatively } from '../fairness/run-cooperatively.ts';
 import type { HostLimits } from '../../host/limits.ts';
@@ -43,7 +43,9 @@ export function createCompile(options: HostOptions, limits: HostLimits, types: K
   const gate = createGate(AT_A_TIME);
   return (definition, digest, tenant, as) =>
     gate.pass(tenant, async () => {
-      const userTypes = usesOthers(definition, types.own) ? await typesOf(tenant, types.ofUsers) : undefined;
+      const userTypes = usesUserTypes(definition, types.own)
+        ? await typesOf(tenant, types.ofUsers)
+        : undefined;
       return await runCooperatively(
         tenant,
         compileCooperatively(definition, {
@@ -54,12 +56,6 @@ export function createCompile(options: HostOptions, limits: HostLimits, types: K
         }),
       );
     });
-}
-
-/** Nearly every definition has types of the host alone, and then nothing is read. */
-function usesOthers(definition: unknown, own: ReadonlyMap<string, NodeType>): boolean {
-  const { nodes } = (definition ?? {}) as { readonly nodes?: unknown };
-  return Array.isArray(nodes) && nodes.some((node) => isJsonObject(node) && !own.has(String(node['typeId'])));
 }
 
 async function typesOf(tenant: string, ofUsers: KnownNodeTypes['ofUsers']): Promise<UserTypes> {

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { PinnedType } from '../../host/host.ts';
 import { pointer } from '../../core/compile/problems.ts';
+import type { NodeType } from '../../model/node-type.ts';
 import type { NodeTypes } from '../node-types/node-types.ts';
 
 /** A definition in which every node of a type that workers serve names its version. */
@@ -19,45 +20,76 @@ export interface PinTypes {
 
 /** A registered definition and the node types of its tenant, which never change, are all that its runs depend on. */
 export function createPinTypes(
-  isOwn: (typeId: string) => boolean,
+  own: ReadonlyMap<string, NodeType>,
   nodeTypes: Pick<NodeTypes, 'read'>,
 ): PinTypes {
   return async (tenant, definition, before) => {
     const nodes = isJsonObject(definition) ? definition['nodes'] : undefined;
-    if (!Array.isArray(nodes) || !nodes.some((node) => typeOf(node, isOwn) !== undefined))
-      return { definition, pins: [] };
+    if (!Array.isArray(nodes) || !usesUserTypes(definition, own)) return { definition, pins: [] };
     const types = await nodeTypes.read(tenant);
-    const kept = pinsIn(before);
+    const kept = pinsIn(before, own);
     const pins: PinnedType[] = [];
-    const pinned = nodes.map((node, index) => {
-      const typeId = typeOf(node, isOwn);
-      if (typeId === undefined || !isJsonObject(node)) return node;
-      const { settings = {}, id } = node;
-      if (!isJsonObject(settings)) return node;
-      const written = settings['typeVersion'];
-      const version = written ?? kept.get(`${String(id)} ${typeId}`) ?? types.newest(typeId)?.version;
-      if (typeof version !== 'string') return node;
-      if (types.get(typeId, version) !== undefined)
-        pins.push({ path: pointer('nodes', index), typeId, version });
-      return written === undefined ? { ...node, settings: { ...settings, typeVersion: version } } : node;
-    });
+    const pinned = nodes.map((node, index) =>
+      pinNode(node, own, (typeId, written) => {
+        if (own.has(typeId)) return undefined;
+        const version = written ?? kept.get(placeIn(node, typeId)) ?? types.newest(typeId)?.version;
+        if (version !== undefined && types.get(typeId, version) !== undefined)
+          pins.push({ path: pointer('nodes', index), typeId, version });
+        return version;
+      }),
+    );
     return { definition: { ...(definition as JsonObject), nodes: pinned }, pins };
   };
 }
 
-/** Undefined where it is one of the host, or no type at all. */
-function typeOf(node: Json, isOwn: (typeId: string) => boolean): string | undefined {
-  const typeId = isJsonObject(node) ? node['typeId'] : undefined;
-  return typeof typeId === 'string' && !isOwn(typeId) ? typeId : undefined;
+/** Nearly every definition has types of the host alone, and then nothing is read. */
+export function usesUserTypes(definition: unknown, own: ReadonlyMap<string, NodeType>): boolean {
+  let isFound = false;
+  for (const node of nodesIn(definition as Json)) {
+    pinNode(node, own, (typeId) => {
+      isFound ||= !own.has(typeId);
+      return undefined;
+    });
+  }
+  return isFound;
 }
 
-function pinsIn(before: Json | undefined): ReadonlyMap<string, string> {
+type VersionOf = (typeId: string, written: string | undefined) => string | undefined;
+
+/** With the versions of its type and of those that its config names; where there is none, as it is. */
+function pinNode(node: Json, own: ReadonlyMap<string, NodeType>, versionOf: VersionOf): Json {
+  if (!isJsonObject(node)) return node;
+  const { typeId, config, settings = {} } = node;
+  if (typeof typeId !== 'string') return node;
+  const type = own.get(typeId);
+  if (type !== undefined) {
+    const isPinned = type.pinTypes !== undefined && isJsonObject(config);
+    return isPinned ? { ...node, config: type.pinTypes(config, versionOf) } : node;
+  }
+  if (!isJsonObject(settings)) return node;
+  const written = settings['typeVersion'];
+  if (written !== undefined && typeof written !== 'string') return node;
+  const version = versionOf(typeId, written);
+  if (version === undefined || written !== undefined) return node;
+  return { ...node, settings: { ...settings, typeVersion: version } };
+}
+
+function pinsIn(before: Json | undefined, own: ReadonlyMap<string, NodeType>): ReadonlyMap<string, string> {
   const pins = new Map<string, string>();
-  const nodes = isJsonObject(before) && Array.isArray(before['nodes']) ? before['nodes'] : [];
-  for (const node of nodes) {
-    if (!isJsonObject(node) || !isJsonObject(node['settings'])) continue;
-    const version = node['settings']['typeVersion'];
-    if (typeof version === 'string') pins.set(`${String(node['id'])} ${String(node['typeId'])}`, version);
+  for (const node of nodesIn(before)) {
+    pinNode(node, own, (typeId, written) => {
+      if (written !== undefined) pins.set(placeIn(node, typeId), written);
+      return written;
+    });
   }
   return pins;
+}
+
+function nodesIn(definition: Json | undefined): readonly Json[] {
+  const nodes = isJsonObject(definition) ? definition['nodes'] : undefined;
+  return Array.isArray(nodes) ? nodes : [];
+}
+
+function placeIn(node: Json, typeId: string): string {
+  return `${isJsonObject(node) ? String(node['id']) : ''} ${typeId}`;
 }

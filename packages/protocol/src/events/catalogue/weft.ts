@@ -27,19 +27,26 @@ export const WEFT_EVENTS = family('weft', [
       attempt: count,
       request: Type.Optional(jsonObject),
       onUnknownOutcome: Type.Optional(Type.Enum(['repeat', 'fail'])),
+      childRunId: Type.Optional(nonEmpty),
     }),
     'One step of a node begins, such as a turn of an agent; steps that run side by side have the same round.',
   ),
   event(
     'weft.step.completed',
     DEBUG,
-    open({ nodeId: nonEmpty, step: nonEmpty, result: jsonObject }),
+    open({ nodeId: nonEmpty, step: nonEmpty, result: jsonObject, childRunId: Type.Optional(nonEmpty) }),
     'A step of a node ended well.',
   ),
   event(
     'weft.step.failed',
     DEBUG,
-    open({ nodeId: nonEmpty, step: nonEmpty, error: EventError, attempts: positive }),
+    open({
+      nodeId: nonEmpty,
+      step: nonEmpty,
+      error: EventError,
+      attempts: positive,
+      childRunId: Type.Optional(nonEmpty),
+    }),
     'A step of a node failed for good; the node decides what that means.',
   ),
   event(
