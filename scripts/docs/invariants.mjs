@@ -23,6 +23,7 @@ const AREAS = {
   S: 'Stores',
   N: 'Node types of users, and the definitions that use them',
   J: 'Packs: trust and installation',
+  G: 'Agents of other hosts: tasks over A2A',
   P: 'Patterns of clients',
   T: 'Telemetry and terminal output',
   L: 'Legal logs: rules of the log checker',

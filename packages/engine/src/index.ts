@@ -82,6 +82,19 @@ export type {
   OfferedProvider,
 } from './ports/models.ts';
 export { parseRetryAfter } from './nodes/http/http-failures.ts';
+export { TASK_STATES, unknownPeer } from './ports/peers.ts';
+export type {
+  PeerArtifact,
+  PeerCard,
+  PeerContext,
+  PeerMessage,
+  PeerPart,
+  Peers,
+  PeerSkill,
+  PeerTask,
+  PeerTaskRef,
+  PeerTaskState,
+} from './ports/peers.ts';
 export type { Tool, ToolCall, ToolContext, ToolResult, Tools, ToolServerStatus } from './ports/tools.ts';
 export { checkArguments } from './nodes/tools/tool-arguments.ts';
 export { renderNodeReference } from './nodes/reference.ts';

@@ -196,6 +196,7 @@ export type {
   WorkerMessage,
 } from './documents/workers.ts';
 export { workflowInputSchema } from './documents/workflow-inputs.ts';
+export type { PeerDocument, PeerTest } from './documents/peers.ts';
 export { CallToolSchema } from './documents/tools.ts';
 export type { CallToolRequest, ToolOutcome, ToolServerDocument, ToolServerTest } from './documents/tools.ts';
 export { parseStrictJson, strictJsonInSteps } from './json/strict-json.ts';

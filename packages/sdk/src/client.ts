@@ -11,6 +11,7 @@ import { type Imports, createImports } from './compare/imports.ts';
 import { type Interrupts, createInterrupts } from './runs/interrupts.ts';
 import { type ModelCatalogue, createModelCatalogue } from './host/models.ts';
 import { type NodeTypes, createNodeTypes } from './host/node-types.ts';
+import { type Peers, createPeers } from './host/peers.ts';
 import { type ToolServers, createToolServers } from './host/tool-servers.ts';
 import { type Operations, createOperations } from './host/operations.ts';
 import { type Keys, createKeys } from './host/keys.ts';
@@ -36,6 +37,7 @@ export interface Client {
   readonly nodeTypes: NodeTypes;
   readonly workers: Workers;
   readonly toolServers: ToolServers;
+  readonly peers: Peers;
   readonly keys: Keys;
   readonly sessions: Sessions;
   readonly operations: Operations;
@@ -67,6 +69,7 @@ export function createClient(options: ClientOptions = {}): Client {
     nodeTypes: createNodeTypes(transport),
     workers: createWorkers(transport),
     toolServers: createToolServers(transport),
+    peers: createPeers(transport),
     keys: createKeys(transport),
     sessions: createSessions(transport),
     operations: createOperations(transport),

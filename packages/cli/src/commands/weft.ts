@@ -20,6 +20,7 @@ import { ls as listKeys } from './keys/ls.ts';
 import { revoke as revokeKey } from './keys/revoke.ts';
 import { rotateLinks } from './keys/rotate-links.ts';
 import { mcp } from './mcp/index.ts';
+import { peers } from './peers/index.ts';
 import { newProject } from './new.ts';
 import { models } from './models/index.ts';
 import { nodes } from './nodes/index.ts';
@@ -101,6 +102,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
   models,
   nodes,
   mcp,
+  peers,
   pack,
   group('workers', 'See who serves node types', [listWorkers]),
   group('keys', 'Manage API keys', [

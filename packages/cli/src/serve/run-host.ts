@@ -43,6 +43,7 @@ import { shownUrl } from './store/postgres-url.ts';
 import type { ServeSettings } from './settings/settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { type Connectors, readConnectors } from './connectors/connectors.ts';
+import { suitePeerOf } from './connectors/peers.ts';
 import { type HostNodes, startHostNodes } from './nodes/host-nodes.ts';
 import type { ServedNode } from './nodes/process-messages.ts';
 import { startFailure } from './start-failure.ts';
@@ -90,7 +91,11 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   const place = settings.store === undefined ? folder.root : shownUrl(settings.store.url);
   const { clock, maxPageCount, retryScaleForTests } = testOnly(io.env, settings.conformance);
   const conformance = await conformanceFor(settings.conformance);
-  const connectors = await readConnectors(settings, { cwd: io.cwd, log });
+  const connectors = await readConnectors(settings, {
+    cwd: io.cwd,
+    log,
+    suitePeer: suitePeerOf(settings.conformance, io.env),
+  });
   const acceptLoss = settings.acceptDataLoss
     ? (loss: StoreLoss) => acceptanceOf(loss, folder, log)
     : undefined;

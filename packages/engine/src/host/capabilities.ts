@@ -9,6 +9,7 @@ import {
 } from '@weft/protocol';
 import type { WorkflowRegistry } from '../ports/store.ts';
 import { type Models, type OfferedModels, POLICY_DENIED, POLICY_MODES } from '../ports/models.ts';
+import type { Peers } from '../ports/peers.ts';
 import type { Conformance } from '../ports/conformance.ts';
 import type { AuditIntegrity } from '../runtime/audit/audit.ts';
 import type { Compile } from '../runtime/workflows/compile-definition.ts';
@@ -49,6 +50,8 @@ export interface DiscoveryOptions {
   readonly runtimeCapabilities: readonly string[];
   /** Those that nodes may ask. */
   readonly models: Pick<Models, 'offered'>;
+  /** Agents of other hosts that nodes may call. */
+  readonly peers: Pick<Peers, 'names'>;
   /** Whether the host has a key to keep secrets with. */
   readonly secrets: boolean;
   /** Absent when the host has no key to sign checkpoints of the audit log with. */
@@ -147,7 +150,8 @@ export function isFixture(workflowId: string): boolean {
 }
 
 async function currentFixtures(options: DiscoveryOptions, known: Runnable): Promise<Runnable> {
-  const { store, compile, defaultTenant } = options;
+  const { store, compile, defaultTenant, peers } = options;
+  const hasPeers = peers.names.length > 0;
   const found = new Map<string, { readonly id: string; readonly isRunnable: boolean }>();
   let cursor: string | undefined;
   do {
@@ -161,7 +165,10 @@ async function currentFixtures(options: DiscoveryOptions, known: Runnable): Prom
       const text = before === undefined ? await store.readDefinition(digest) : undefined;
       const compiled =
         text === undefined ? undefined : await compile(JSON.parse(text), digest, tenant, 'registered');
-      const isRunnable = compiled?.plan !== undefined && compiled.unsupported.length === 0;
+      const isRunnable =
+        compiled?.plan !== undefined &&
+        compiled.unsupported.length === 0 &&
+        (hasPeers || ![...compiled.plan.nodes.values()].some(({ type }) => type.callsPeer === true));
       found.set(digest, before ?? { id, isRunnable });
     }
     cursor = page.nextCursor;

@@ -11,6 +11,7 @@ import type { TSchema } from 'typebox';
 import type { ExpressionCompiler, ExpressionScope, SchemaCompiler } from '../core/compile/plan.ts';
 import type { Reducer } from '../core/channels/reducers.ts';
 import type { Models } from '../ports/models.ts';
+import type { Peers } from '../ports/peers.ts';
 import type { Tools } from '../ports/tools.ts';
 
 /**
@@ -81,6 +82,8 @@ interface NodeTypeBase {
   readonly toolInputs?: JsonObject;
   /** Asks a language model. */
   readonly asksModel?: true;
+  /** Calls agents of other hosts: without a configured one it can do nothing. */
+  readonly callsPeer?: true;
   /** Another node type for some configurations, chosen at registration. */
   readonly variant?: (config: JsonObject, place: VariantPlace) => NodeType | undefined;
   /** What an accepted answer makes of the node; without it the answer itself is the output. */
@@ -218,6 +221,7 @@ export interface EffectContext {
   readonly secrets: Secrets;
   readonly models: Models;
   readonly tools: Tools;
+  readonly peers: Peers;
   readonly memory: Memory;
   readonly artifacts: Artifacts;
   readonly workflows: Workflows;

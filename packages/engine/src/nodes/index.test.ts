@@ -68,6 +68,7 @@ const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | 
     gives: { status: 200, headers: {}, body: 'hi', output: 'hi' },
   },
   'core.identity': { inputs: { a: 1 }, gives: { a: 1 } },
+  'core.a2a.invoke': { config: { skill: 'echo' }, gives: { steps: ['card'] } },
   'core.mcp.toolCall': {
     config: { serverId: 'files', toolName: 'read_text_file', arguments: { path: '/srv/note.txt' } },
     gives: { steps: ['look'] },

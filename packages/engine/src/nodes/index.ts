@@ -25,10 +25,12 @@ import { setVariableNode } from './data/set-variable.ts';
 import { startNode } from './control/start.ts';
 import { subWorkflowNode } from './children/sub-workflow.ts';
 import { supervisorNode } from './children/supervisor.ts';
+import { invokePeerNode } from './peers/invoke.ts';
 import { toolCallNode } from './tools/tool-call.ts';
 
 /** Every node type this host brings along, by type id. */
 export const BUILTIN_NODE_TYPES: readonly NodeType[] = [
+  invokePeerNode,
   callPromptNode,
   approvalGateNode,
   channelWriteNode,

@@ -259,6 +259,27 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
     },
     example: { config: { name: 'amount', default: 0 } },
   },
+  'core.a2a.invoke': {
+    inputs: { input: 'before `config.input`' },
+    outputs: {
+      output: 'the data of the result; without that its text; else the list of its parts',
+      artifacts: 'the artifacts of the task, each with `name` and `parts`',
+      message: 'the parts of what the agent said last',
+      task: '`peer`, `taskId`, `contextId`, `state` and the `cardDigest` of the agent that did it',
+    },
+    config: {
+      peer: 'A peer of `a2a.peers` in the config file of the host; the first one by default.',
+      skill: 'Id of a skill that the card of the peer names.',
+      input: 'What is sent: a text as text, anything else as data. `{}` by default.',
+      timeoutMs: 'How long the peer may work between two questions; 10 minutes by default, a day at most.',
+      cardDigest: 'Calls the agent with this card only; `weft peers test PEER --json` shows it.',
+    },
+    limits: [
+      'A result of at most 120,000 bytes; an answer of the peer of at most 4 MiB.',
+      'A question of the peer counts as a clarification of the node.',
+    ],
+    example: { config: { peer: 'billing', skill: 'refund', input: { order: '41' } } },
+  },
   'core.mcp.toolCall': {
     inputs: { arguments: 'laid over `config.arguments`' },
     outputs: {

@@ -1,6 +1,7 @@
 import type { RunLimits } from '../model/run-state.ts';
 import type { EffectRedaction, Outcome } from '../core/decide/step.ts';
 import type { Models } from './models.ts';
+import type { Peers } from './peers.ts';
 import type { Tools } from './tools.ts';
 import type { Artifacts, Memory, OutputChunk, Secrets, Workflows } from '../model/node-type.ts';
 
@@ -9,6 +10,7 @@ export interface EffectPorts {
   readonly secrets: Secrets;
   readonly models: Models;
   readonly tools: Tools;
+  readonly peers: Peers;
   readonly memory: Memory;
   readonly artifacts: Artifacts;
   readonly workflows: Workflows;

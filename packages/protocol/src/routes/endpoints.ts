@@ -120,6 +120,8 @@ export const ENDPOINTS = {
   listModels: { method: 'GET', path: '/v1/host/weft/models' },
   testModel: { method: 'POST', path: '/v1/host/weft/models:test', unkeyed: true },
   mapNodeType: { method: 'POST', path: '/v1/host/weft/node-types/{typeId}:map', unkeyed: true },
+  listPeers: { method: 'GET', path: '/v1/host/weft/peers' },
+  testPeer: { method: 'POST', path: '/v1/host/weft/peers/{peer}:test', unkeyed: true },
   listToolServers: { method: 'GET', path: '/v1/host/weft/mcp' },
   testToolServer: { method: 'POST', path: '/v1/host/weft/mcp/{server}:test', unkeyed: true },
   callTool: { method: 'POST', path: '/v1/host/weft/mcp/{server}:call', unkeyed: true },

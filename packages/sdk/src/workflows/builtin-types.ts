@@ -4,6 +4,30 @@ import type { Json, JsonObject } from '@weft/protocol/plain';
 
 /** Types of the host: config, and what arrives and leaves at their ports. An index signature stands for ports of any name. */
 export interface BuiltinNodeTypes {
+  /** Has an agent of another host do a task, and asks a person where the agent has a question. */
+  'core.a2a.invoke': {
+    config: {
+      skill: string;
+      peer?: string;
+      input?: Json;
+      timeoutMs?: number;
+      cardDigest?: string;
+    };
+    inputs: {
+      /** before `config.input` */
+      input?: Json;
+    };
+    outputs: {
+      /** the data of the result; without that its text; else the list of its parts */
+      output: Json;
+      /** the artifacts of the task, each with `name` and `parts` */
+      artifacts: Json;
+      /** the parts of what the agent said last */
+      message: Json;
+      /** `peer`, `taskId`, `contextId`, `state` and the `cardDigest` of the agent that did it */
+      task: Json;
+    };
+  };
   /** Asks a language model and streams its answer into the log, piece by piece. */
   'core.ai.callPrompt': {
     config: {

@@ -5,6 +5,7 @@ import {
   type EffectNodeType,
   type Host,
   openMemoryStore,
+  type Peers,
   type Tool,
   type Tools,
 } from '@weft/engine';
@@ -60,6 +61,23 @@ const ECHO: Tools = {
   call: ({ arguments: { text = '' } }) =>
     Promise.resolve({ content: [{ type: 'text', text }], isError: false }),
   status: () => ({ transport: 'stdio', state: 'ready', serverName: 'echo', tools: [ECHO_TOOL] }),
+};
+
+/** An agent that repeats what it is told. */
+const PEER: Peers = {
+  names: ['echo'],
+  addressOf: () => 'http://127.0.0.1:9/',
+  card: () =>
+    Promise.resolve({
+      digest: '0'.repeat(64),
+      agentName: 'echo',
+      protocolVersion: '1.0',
+      skills: [{ id: 'echo', name: 'Echo', description: '' }],
+      takesRepeats: false,
+    }),
+  send: ({ content }) => Promise.resolve({ state: 'COMPLETED', message: [{ data: content }] }),
+  follow: ({ taskId }) => Promise.resolve({ taskId, state: 'COMPLETED' }),
+  cancel: ({ taskId }) => Promise.resolve({ taskId, state: 'CANCELED' }),
 };
 
 const ECHO_TOOL: Tool = {
@@ -131,6 +149,7 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     store,
     nodes: [produce],
     tools: ECHO,
+    peers: PEER,
     limits: { parkAfterMs: 0 },
   });
   await at.app.listen({ host: '127.0.0.1', port: 0 });
@@ -354,6 +373,8 @@ export async function openDrivenHost(): Promise<DrivenHost> {
       return { headers };
     },
     endMcpSession: async () => ({ headers: await mcpSession() }),
+    listPeers: () => ({}),
+    testPeer: () => ({ path: { peer: 'echo' } }),
     listToolServers: () => ({}),
     testToolServer: () => ({ path: { server: 'echo' } }),
     callTool: () => ({ path: { server: 'echo' }, body: { tool: 'echo', arguments: { text: 'hi' } } }),

@@ -3,6 +3,7 @@ import type { Caller, Host, Log } from '@weft/engine';
 import type { Json } from '@weft/protocol/plain';
 import { unusable } from '../../exit-code.ts';
 import { VERSION } from '../../version.ts';
+import { checkSecrets } from './check-secrets.ts';
 
 /** The MCP servers of a config file. */
 export interface ServedTools {
@@ -24,26 +25,9 @@ export async function readToolServers(
   } catch (error) {
     throw error instanceof McpConfigError ? unusable('bad_config', error.message, error) : error;
   }
+  const wanted = servers.flatMap(secretsOf).map((secret) => ({ ...secret, without: 'this server' }));
   return {
     tools: createMcpTools(servers, { log, cwd, version: VERSION }),
-    checkSecrets: (host, operator) => checkSecrets(servers.flatMap(secretsOf), host, operator),
+    checkSecrets: (host, operator) => checkSecrets(wanted, host, operator),
   };
-}
-
-async function checkSecrets(
-  wanted: readonly { readonly field: string; readonly secretId: string }[],
-  host: Pick<Host, 'secrets'>,
-  operator: Caller,
-): Promise<void> {
-  if (wanted.length === 0) return;
-  const known = await host.secrets.list(operator);
-  for (const { field, secretId } of wanted) {
-    const kept = known.find(({ id, scope }) => id === secretId && scope === 'tenant');
-    if (kept?.usable === true) continue;
-    throw unusable(
-      'bad_config',
-      `${field} names the secret "${secretId}", which ${kept === undefined ? 'is not set' : 'was stored with another key'}. ` +
-        `Start the host without this server, set it with: weft secrets set ${secretId}, and start it again.`,
-    );
-  }
 }

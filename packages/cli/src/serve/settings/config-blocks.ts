@@ -1,6 +1,7 @@
 /** Members of the config file that hold an object. The package that one configures reads it, and is loaded only where it stands. */
 export const CONFIG_BLOCKS = {
   models: 'Language models that nodes may ask; see [the guide](../guide/models.md)',
+  a2a: 'Agents of other hosts that nodes may call; see [the guide](../guide/agents-of-two-hosts.md)',
   mcpServers: 'MCP servers whose tools nodes may call; see [the guide](../guide/mcp.md)',
 } as const;
 

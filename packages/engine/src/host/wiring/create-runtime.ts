@@ -19,7 +19,7 @@ import { createRunCreator, type RunCreator } from '../../runtime/runs/create-run
 import { createFinishedRuns } from '../../runtime/runs/finished-runs.ts';
 import { createRunIds } from '../../runtime/runs/ids.ts';
 import { createReaders, type Readers } from '../../runtime/runs/readers.ts';
-import { createRunStates } from '../../runtime/runs/states.ts';
+import { createRunStates, type RunStates } from '../../runtime/runs/states.ts';
 import { createDispatcher, type Dispatcher } from '../../runtime/scheduling/dispatcher.ts';
 import { createLease, type Lease } from '../../runtime/scheduling/lease.ts';
 import { createSpawnChild } from '../../runtime/scheduling/spawn-child.ts';
@@ -37,6 +37,8 @@ import type { NodeTypes } from '../../runtime/node-types/node-types.ts';
 import { createNodeTypes } from '../../runtime/node-types/registry.ts';
 import { createCompile, ownNodeTypes } from '../../runtime/workflows/create-compile.ts';
 import { createPlans, type Plans } from '../../runtime/workflows/plans.ts';
+import { createCancelTasks } from '../../runtime/peers/cancel-tasks.ts';
+import { createPeerAgents } from '../../runtime/peers/peers.ts';
 import { createToolServers } from '../../runtime/tools/tool-servers.ts';
 import { createWorkers } from '../../runtime/workers/create-workers.ts';
 import type { Stores } from './open-stores.ts';
@@ -70,6 +72,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
   const { outbox, performer, workers, links, ...outward } = createOutward(settings, stores, {
     idempotency,
     withState: (row, use) => readers.withState(row, use),
+    states,
     nodeTypes,
     lease: () => lease,
     node: () => member.name,
@@ -253,6 +256,7 @@ function createOutward(
   runs: {
     readonly idempotency: Idempotency;
     readonly withState: Readers['withState'];
+    readonly states: RunStates;
     readonly nodeTypes: NodeTypes;
     readonly lease: () => Lease;
     readonly node: () => string;
@@ -269,9 +273,20 @@ function createOutward(
     refreshMs: limits.linkKeyRefreshMs,
   });
   const links = createLinks({ keys: linkKeys, now: clock.now, maxCallbackMs: limits.maxCallbackLinkMs });
+  const localSecrets = createLocalResolver(store, sealer);
+  const reaching = {
+    ...common,
+    resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
+    models: settings.models,
+    tools: settings.tools,
+    peers: settings.peers,
+    operator: settings.defaultTenant,
+  };
   const outbox = createOutbox({
     ...common,
     egress,
+    cancelTasks:
+      settings.peers.names.length === 0 ? undefined : createCancelTasks({ ...reaching, ...runs, egress }),
     egressAllow: settings.egressAllow,
     sealing: sealer,
     version: settings.version,
@@ -280,14 +295,6 @@ function createOutward(
     links,
     ...runs,
   });
-  const localSecrets = createLocalResolver(store, sealer);
-  const reaching = {
-    ...common,
-    resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
-    models: settings.models,
-    tools: settings.tools,
-    operator: settings.defaultTenant,
-  };
   const openPorts = createOpenEffectPorts(reaching);
   const workers = createWorkers({ ...common, ...runs, types: runs.nodeTypes, openPorts });
   const performer = createPerformer({
@@ -299,8 +306,9 @@ function createOutward(
     log,
   });
   const toolServers = createToolServers({ ...reaching, egress });
+  const peers = createPeerAgents({ ...reaching, egress });
   const models = createModelCatalogue({ ...reaching, egress });
-  return { sealer, linkKeys, links, outbox, performer, workers, toolServers, models };
+  return { sealer, linkKeys, links, outbox, performer, workers, toolServers, peers, models };
 }
 
 function openEgress({ egressAllow, ownUrl, limits, log }: HostSettings): Egress {

@@ -174,6 +174,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     cluster: runtime.member.cluster,
     workers: runtime.workers.workers,
     toolServers: runtime.toolServers,
+    peers: runtime.peers,
     authenticate: apiKeysAfter(settings.authenticate, withSessions(sessions, authenticate)),
     once: createOnce(idempotency, common),
     capabilities: discovery.current,

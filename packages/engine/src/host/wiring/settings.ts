@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, SYSTEM_CLOCK } from '../../ports/clock.ts';
 import { type Log, SILENT } from '../../ports/log.ts';
 import { type Models, NO_MODELS } from '../../ports/models.ts';
+import { NO_PEERS, type Peers } from '../../ports/peers.ts';
 import { NO_TOOLS, type Tools } from '../../ports/tools.ts';
 import { poolRandom, type RandomBytes } from '../../runtime/runs/ids.ts';
 import type { HostOptions } from '../host-options.ts';
@@ -20,6 +21,7 @@ export interface HostSettings extends Omit<HostOptions, 'limits' | 'log' | 'cloc
   readonly runtimeCapabilities: readonly string[];
   readonly models: Models;
   readonly tools: Tools;
+  readonly peers: Peers;
   readonly auditRuns: boolean;
   readonly exportsTelemetry: boolean;
   /** A test host. */
@@ -33,6 +35,7 @@ export function settingsFrom(options: HostOptions): HostSettings {
     egressAllow: [],
     runtimeCapabilities: [],
     tools: NO_TOOLS,
+    peers: NO_PEERS,
     auditRuns: false,
     exportsTelemetry: false,
     log: SILENT,

@@ -51,6 +51,7 @@ async function ask(sample: Sample, answers: readonly Said[]): Promise<Conversati
       history.push({ id: move.step, round, request: {}, result: { answers: { colour: 'blue' } } });
       continue;
     }
+    if ('child' in move) throw new Error('a prompt starts no run');
     for (const { id, request } of move.steps) {
       digests.push(String(request['digest']));
       const step = { id, request, history: [...history] };

@@ -36,6 +36,7 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   'core.getVariable': ['/default'],
   'core.http.request': ['/headers/member', '/body'],
   'core.interrupt': ['/data/*', '/resumeSchema/*'],
+  'core.a2a.invoke': ['/input'],
   'core.mcp.toolCall': ['/arguments/*'],
   'core.loop': ['/items', '/items/0', '/while'],
   'core.orchestrator.supervisor': [

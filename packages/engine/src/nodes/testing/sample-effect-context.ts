@@ -6,6 +6,7 @@ import type { EffectPlace, EffectPorts } from '../../ports/effect-ports.ts';
 import { DEFAULT_LIMITS } from '../../host/limits.ts';
 import { SILENT } from '../../ports/log.ts';
 import { NO_MODELS } from '../../ports/models.ts';
+import { NO_PEERS } from '../../ports/peers.ts';
 import { NO_TOOLS } from '../../ports/tools.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
@@ -85,6 +86,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     },
     models: NO_MODELS,
     tools: NO_TOOLS,
+    peers: NO_PEERS,
     operator: 'default',
     clock: { now: Date.now },
     random: randomBytes,
@@ -106,6 +108,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     secrets: ports.secrets,
     models: ports.models,
     tools: ports.tools,
+    peers: ports.peers,
     memory: ports.memory,
     artifacts: ports.artifacts,
     workflows: ports.workflows,

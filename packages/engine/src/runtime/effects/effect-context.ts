@@ -13,6 +13,7 @@ import type {
 } from '../../model/node-type.ts';
 import type { EffectPorts } from '../../ports/effect-ports.ts';
 import type { Models } from '../../ports/models.ts';
+import type { Peers } from '../../ports/peers.ts';
 import type { Tools } from '../../ports/tools.ts';
 import type { StopSource } from './stop-source.ts';
 import type { EffectTask } from './performer.ts';
@@ -72,6 +73,10 @@ export class PerformedEffect implements EffectContext {
 
   get tools(): Tools {
     return this.#parts.ports.tools;
+  }
+
+  get peers(): Peers {
+    return this.#parts.ports.peers;
   }
 
   get memory(): Memory {

@@ -20,6 +20,7 @@ import type { HostLimits } from '../../host/limits.ts';
 import { type MemoryDependencies, openMemory } from './memory.ts';
 import { createSecretMask, type SecretMask } from '../secrets/mask.ts';
 import type { Models } from '../../ports/models.ts';
+import type { Peers } from '../../ports/peers.ts';
 import type { ToolContext, Tools } from '../../ports/tools.ts';
 import type { Resolution, SecretResolver } from '../../ports/secrets.ts';
 import { SECRET_ID } from '../secrets/resolver.ts';
@@ -31,6 +32,7 @@ export interface EffectPortDependencies {
   readonly resolver: SecretResolver;
   readonly models: Models;
   readonly tools: Tools;
+  readonly peers: Peers;
   /** The tenant whose secrets are the operator's. */
   readonly operator: string;
   readonly clock: Pick<Clock, 'now'>;
@@ -43,12 +45,13 @@ export interface EffectPortDependencies {
  * hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
  */
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
-  const { store, clock, random, resolver, models, tools, operator, limits } = dependencies;
+  const { store, clock, random, resolver, models, tools, peers, operator, limits } = dependencies;
   const sources: PortSources = {
     store,
     resolver,
     models,
     tools,
+    peers,
     operator,
     write: createWrite(dependencies),
     memory: { store, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
@@ -62,6 +65,7 @@ interface PortSources {
   readonly resolver: SecretResolver;
   readonly models: Models;
   readonly tools: Tools;
+  readonly peers: Peers;
   readonly operator: string;
   readonly write: Write;
   readonly memory: Omit<MemoryDependencies, 'write'>;
@@ -109,6 +113,20 @@ class PortsOnDemand implements EffectPorts {
       servers: tools.servers,
       list: (server, context) => tools.list(server, withSecrets(context, operatorSecrets)),
       call: (call, context) => tools.call(call, withSecrets(context, operatorSecrets)),
+    };
+  }
+
+  get peers(): Peers {
+    const { peers } = this.#sources;
+    const operatorSecrets = this.#openOperatorSecrets();
+    return {
+      names: peers.names,
+      addressOf: (peer) => peers.addressOf(peer),
+      card: (peer, context) => peers.card(peer, withSecrets(context, operatorSecrets)),
+      send: (message, context) => peers.send(message, withSecrets(context, operatorSecrets)),
+      follow: (task, timeoutMs, context) =>
+        peers.follow(task, timeoutMs, withSecrets(context, operatorSecrets)),
+      cancel: (task, context) => peers.cancel(task, withSecrets(context, operatorSecrets)),
     };
   }
 

@@ -6,6 +6,7 @@ import { type Egress, NodeFailure } from '../../model/node-type.ts';
 import type { OpenEffectPorts } from '../../ports/effect-ports.ts';
 import { SILENT } from '../../ports/log.ts';
 import { NO_MODELS } from '../../ports/models.ts';
+import { NO_PEERS } from '../../ports/peers.ts';
 import { NO_TOOLS } from '../../ports/tools.ts';
 import { createPerformer, type EffectHandle, type Performer } from './performer.ts';
 import { createEffects, type Effects, until } from '../testing/test-host.ts';
@@ -32,6 +33,7 @@ const openPorts: OpenEffectPorts = () => ({
   secrets: { resolve: () => Promise.reject(new NodeFailure('credential_unavailable', 'No secrets here.')) },
   models: NO_MODELS,
   tools: NO_TOOLS,
+  peers: NO_PEERS,
   memory: { write: () => Promise.reject(new Error('no memory here')), list: () => Promise.resolve([]) },
   workflows: { describe: () => Promise.resolve(undefined) },
   artifacts: { put: () => Promise.reject(new Error('no artifacts here')) },

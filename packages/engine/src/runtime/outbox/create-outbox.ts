@@ -13,8 +13,8 @@ import { createWebhooks } from './webhooks.ts';
 import { type CallbackDependencies, createCallbackRender } from './callback.ts';
 import { createCallbackSecret } from './callback-secret.ts';
 import { createDeadLetters } from './dead-letters.ts';
-import { createDeliver } from './delivery.ts';
-import { CALLBACK_TOPIC, createOutboxRows, type OutboxRows } from './rows.ts';
+import { createDeliver, type Deliver } from './delivery.ts';
+import { CALLBACK_TOPIC, createOutboxRows, type OutboxRows, PEER_TOPIC } from './rows.ts';
 import type { Sealing } from './sealing.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { createWebhookRender } from './webhook.ts';
@@ -34,6 +34,8 @@ export interface OutboxDependencies extends Pick<CallbackDependencies, 'links' |
   readonly retryScaleForTests?: number | undefined;
   /** Version of the product, told to receivers. */
   readonly version: string;
+  /** Tells peers that a run which has ended wants nothing of them; absent where there are none. */
+  readonly cancelTasks?: Deliver | undefined;
   /** Asked late: the readers that provide it need the rest of the host. */
   readonly withState: CallbackDependencies['withState'];
 }
@@ -54,7 +56,7 @@ export interface Outbox {
 
 /** Everything that leaves the host because of a committed event: callbacks, webhooks, and what became of them. */
 export function createOutbox(dependencies: OutboxDependencies): Outbox {
-  const { store, committer, clock, limits, log, sealing } = dependencies;
+  const { store, committer, clock, limits, log, sealing, cancelTasks } = dependencies;
   const checkReceiver = createReceiverCheck(dependencies.egressAllow);
   const subscriptions = createSubscriptions({ store, everyMs: limits.webhookRefreshMs, log });
   const callbackSecret = createCallbackSecret(dependencies);
@@ -65,7 +67,7 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
     signingSecret: callbackSecret,
   });
   const renderWebhook = createWebhookRender({ store, sealing });
-  const deliver = createDeliver(
+  const tell = createDeliver(
     {
       egress: dependencies.egress,
       refusalOf: checkReceiver,
@@ -74,6 +76,8 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
     },
     (row) => (row.topic.startsWith(CALLBACK_TOPIC) ? renderCallback(row) : renderWebhook(row)),
   );
+  const deliver: Deliver = (row, ...means) =>
+    cancelTasks !== undefined && row.topic === PEER_TOPIC ? cancelTasks(row, ...means) : tell(row, ...means);
   const worker = createOutboxWorker({
     ...dependencies,
     deliver,
@@ -83,7 +87,7 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
   const { deadDeliveries, replay } = deadLetters;
 
   return {
-    rows: createOutboxRows(subscriptions),
+    rows: createOutboxRows(subscriptions, cancelTasks !== undefined),
     committer: waking(committer, worker.wake),
     webhooks: {
       ...createWebhooks({ ...dependencies, subscriptions, checkReceiver, callbackSecret }),

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import { writeFailure } from '../commits/write-failure.ts';
-import { seqOf, WEBHOOK_TOPIC } from './rows.ts';
+import { PEER_TOPIC, seqOf, WEBHOOK_TOPIC } from './rows.ts';
 
 /**
  * Deliveries that were given up. The row stays in the outbox as dead; beside it a document of the tenant says what it was and
@@ -14,7 +14,7 @@ import { seqOf, WEBHOOK_TOPIC } from './rows.ts';
  * is ever without one; one that is left over does no harm.
  */
 export interface DeadLetters extends Pick<Webhooks, 'deadDeliveries' | 'replay'> {
-  /** The document for a row that is about to die. Undefined when its run is gone. */
+  /** The document for a row that is about to die. Undefined when its run is gone, or the row told no receiver of a client. */
   letterFor(row: OutboxRow, reason: string): Promise<DocumentUnit | undefined>;
 }
 
@@ -35,6 +35,7 @@ export function createDeadLetters(dependencies: DeadLetterDependencies): DeadLet
 
   return {
     async letterFor(row, reason) {
+      if (row.topic === PEER_TOPIC) return undefined;
       const run = await store.readRun(row.runId, undefined);
       if (run === undefined) return undefined;
       const at = clock.now();

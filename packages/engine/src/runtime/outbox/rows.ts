@@ -13,18 +13,21 @@ const NONE: readonly NewOutboxRow[] = [];
 
 export const CALLBACK_TOPIC = 'callback:';
 export const WEBHOOK_TOPIC = 'webhook:';
+/** Tasks of peers that are to be cancelled. */
+export const PEER_TOPIC = 'peer:';
 
-export function createOutboxRows(subscriptions: Pick<Subscriptions, 'of'>): OutboxRows {
+export function createOutboxRows(subscriptions: Pick<Subscriptions, 'of'>, hasPeers = false): OutboxRows {
   return (record, events) => {
     const { callbackUrl, tenant } = record;
     const known = subscriptions.of(tenant);
-    if ((callbackUrl === undefined && known.length === 0) || isHistory(record)) return NONE;
+    if ((callbackUrl === undefined && known.length === 0 && !hasPeers) || isHistory(record)) return NONE;
     const wanted = known.filter((subscription) => wantsRun(subscription, record));
-    if (callbackUrl === undefined && wanted.length === 0) return NONE;
+    if (callbackUrl === undefined && wanted.length === 0 && !hasPeers) return NONE;
     return events.flatMap((event) => [
       ...(callbackUrl !== undefined && event.type === 'interrupt.requested'
         ? [callbackRow(record, callbackUrl, event)]
         : []),
+      ...(hasPeers && event.type === 'node.cancelled' ? [peerRow(record, event)] : []),
       ...wanted
         .filter(({ events: types }) => wantsType(types, event.type))
         .map((row) => webhookRow(record, row, event)),
@@ -67,6 +70,11 @@ function callbackRow({ runId }: CreationRecord, callbackUrl: string, event: Stor
     dueAt: event.at,
     body: { seq: event.seq },
   };
+}
+
+/** Whether the node has left a task with a peer is looked up when the row is sent. */
+function peerRow({ runId }: CreationRecord, event: StoredEvent): NewOutboxRow {
+  return { id: `peer.${runId}.${event.seq}`, topic: PEER_TOPIC, dueAt: event.at, body: { seq: event.seq } };
 }
 
 /** The sequence of the event that a row is about. */

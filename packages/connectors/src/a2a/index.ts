@@ -1,0 +1,129 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  NodeFailure,
+  type PeerContext,
+  type Peers,
+  type PeerTask,
+  type PeerTaskRef,
+  unknownPeer,
+} from '@weft/engine';
+import { type ReadCard, readCard } from './card.ts';
+import type { A2aPeer } from './config.ts';
+import type { PeerConnection } from './connection.ts';
+import { peerFailure, PeerStatusError } from './failures.ts';
+import { A2A_LIMITS } from './limits.ts';
+import { peerFetch } from './peer-fetch.ts';
+import { connectPlainly } from './plain-connection.ts';
+import { connectBySdk } from './sdk-connection.ts';
+
+export { A2aConfigError, type A2aPeer, readA2aPeers } from './config.ts';
+
+const WORKING: ReadonlySet<PeerTask['state']> = new Set(['UNSPECIFIED', 'SUBMITTED', 'WORKING']);
+
+/** Agents of other hosts, for `HostOptions.peers`. */
+export function createA2aPeers(configured: readonly A2aPeer[]): Peers {
+  const names = configured.map(({ name }) => name);
+
+  function peerOf(name: string): A2aPeer {
+    const peer = configured.find((each) => each.name === name);
+    if (peer === undefined) throw unknownPeer(name, names);
+    return peer;
+  }
+
+  async function fetchCard(peer: A2aPeer, context: PeerContext, key: string | undefined): Promise<ReadCard> {
+    const fetchImpl = peerFetch(peer, context, key, A2A_LIMITS.cardBytes);
+    const response = await fetchImpl(cardUrl(peer), { headers: { 'A2A-Version': '1.0' } });
+    if (!response.ok) throw new PeerStatusError(response.status);
+    return readCard(peer, new Uint8Array(await response.arrayBuffer()));
+  }
+
+  /** Each use looks at the card first: an agent that has become another one gets nothing. */
+  async function connect(
+    { peer: name, cardDigest }: Omit<PeerTaskRef, 'taskId'>,
+    context: PeerContext,
+  ): Promise<PeerConnection> {
+    const peer = peerOf(name);
+    const key = await keyOf(peer, context);
+    const { card, agent } = await fetchCard(peer, context, key).catch((error: unknown) => {
+      throw peerFailure({ peer: name, isSafe: true }, error);
+    });
+    if (cardDigest !== undefined && card.digest !== cardDigest) throw changed(name, card.digest);
+    const fetchImpl = peerFetch(peer, context, key);
+    return agent === undefined
+      ? connectPlainly(name, peer.url, fetchImpl)
+      : await connectBySdk(name, agent, fetchImpl);
+  }
+
+  async function asked<Result>(peer: string, isSafe: boolean, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      throw peerFailure({ peer, isSafe }, error);
+    }
+  }
+
+  return {
+    names,
+    addressOf: (name) => peerOf(name).url.href,
+    async card(name, context) {
+      const peer = peerOf(name);
+      const key = await keyOf(peer, context);
+      const { card } = await asked(name, true, () => fetchCard(peer, context, key));
+      return card;
+    },
+    async send({ peer, skill, content, cardDigest, taskId, contextId }, context) {
+      const connection = await connect({ peer, cardDigest }, context);
+      const messageId = context.invocationId;
+      return await asked(peer, false, () =>
+        connection.send({ messageId, skill, content, taskId, contextId }),
+      );
+    },
+    async follow({ peer, taskId, cardDigest }, timeoutMs, context) {
+      const until = performance.now() + timeoutMs;
+      const connection = await connect({ peer, cardDigest }, context);
+      let waitMs: number = A2A_LIMITS.firstPollMs;
+      for (let failures = 0; performance.now() < until; ) {
+        await pause(Math.min(waitMs, Math.max(until - performance.now(), 0)), undefined, {
+          signal: context.signal,
+        });
+        waitMs = Math.min(waitMs * A2A_LIMITS.pollFactor, A2A_LIMITS.maxPollMs);
+        try {
+          const task = await asked(peer, true, () => connection.task(taskId));
+          if (!WORKING.has(task.state)) return task;
+          failures = 0;
+        } catch (error) {
+          failures += 1;
+          const isOver = failures >= A2A_LIMITS.failedPolls || context.signal.aborted;
+          if (isOver || !(error instanceof NodeFailure) || !error.retryable) throw error;
+        }
+      }
+      throw new NodeFailure(
+        'peer_timeout',
+        `The peer "${peer}" has worked for ${timeoutMs} ms and is not done. More time is given by config.timeoutMs.`,
+        { details: { peer, taskId } },
+      );
+    },
+    async cancel({ peer, taskId }, context) {
+      const connection = await connect({ peer }, context);
+      return await asked(peer, true, () => connection.cancel(taskId));
+    },
+  };
+}
+
+async function keyOf({ secretId }: A2aPeer, { operatorSecrets }: PeerContext): Promise<string | undefined> {
+  return secretId === undefined ? undefined : await operatorSecrets?.resolve(secretId);
+}
+
+function cardUrl({ url, binding }: A2aPeer): URL {
+  if (url.pathname.endsWith('.json')) return url;
+  const path = binding === 'plain' ? 'agent.json' : '.well-known/agent-card.json';
+  return new URL(path, url.href.replace(/\/*$/, '/'));
+}
+
+function changed(peer: string, digest: string): NodeFailure {
+  return new NodeFailure(
+    'peer_changed',
+    `The card of "${peer}" has changed since this task was begun; nothing was sent to it. Look at it: weft peers test ${peer}`,
+    { details: { peer, digest } },
+  );
+}
