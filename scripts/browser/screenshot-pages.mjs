@@ -1,6 +1,6 @@
 /** What `npm run screenshots` makes pictures of: a name, and the place of the page for what the host has. */
 export const PAGES = [
-  { name: 'runs', place: () => '#/runs', sign: '.table' },
+  { name: 'runs', place: () => '#/runs', sign: '.chart-bar' },
   { name: 'run', place: ({ agent }) => `#/runs/${agent}`, sign: '.react-flow__node' },
   { name: 'run-loop', place: ({ loop }) => `#/runs/${loop}`, sign: '.react-flow__node', open: true },
   { name: 'run-child', place: ({ parent }) => `#/runs/${parent}`, sign: '.react-flow__node', open: true },

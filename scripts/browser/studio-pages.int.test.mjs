@@ -100,6 +100,21 @@ describe.each(BROWSERS)('in %s', () => {
     expect(problems).toEqual([]);
   });
 
+  it('the list is filtered by a click into its chart', async () => {
+    await start('text-lengths', { texts: ['a'] });
+    const { page, problems } = await opened('#/runs');
+
+    await page.locator('.chart-bar:enabled').last().click();
+    await expect.poll(() => page.url()).toMatch(/from=\d+&until=\d+/);
+    await page.locator('.table.runs tbody tr').first().waitFor();
+    await page.locator('.chart-key', { hasText: 'cancelled' }).click();
+    await has(page, 'No run matches these filters');
+    await page.locator('.chart-key', { hasText: 'cancelled' }).click();
+
+    await page.locator('.table.runs tbody tr', { hasText: 'text-lengths' }).first().waitFor();
+    expect(problems).toEqual([]);
+  });
+
   it('loops, retries and children are boxes that open, and no edge is drawn behind one', async () => {
     const ended = async (runId) => {
       await expect.poll(async () => (await host.api('GET', `/v1/runs/${runId}`)).status).toBe('completed');
