@@ -18,8 +18,16 @@ try {
     for (const viewport of SIZES) {
       const page = await browser.newPage({ colorScheme, viewport, reducedMotion: 'reduce' });
       const { problems } = await openStudio(page, { host });
-      for (const { name, place } of PAGES) {
+      for (const { name, place, sign, open } of PAGES) {
         await goTo(page, place(runs));
+        await page.locator(sign).first().waitFor();
+        if (name.startsWith('run-') || name === 'run')
+          await page.locator('.run-head', { hasText: 'Started' }).waitFor();
+        if (open === true) {
+          for (const fold of await page.locator('.graph-fold').all()) await fold.click();
+          await page.waitForLoadState('networkidle');
+          await page.locator('.graph[aria-busy="false"]').waitFor();
+        }
         const path = join(folder, `${name}-${colorScheme}-${viewport.width}.png`);
         await page.screenshot({ path });
         process.stdout.write(`${path}\n`);

@@ -87,10 +87,14 @@ function writeFontConfig(folder) {
   writeFileSync(
     path,
     `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig><dir>${fonts}</dir><cachedir>${join(folder, 'fonts-cache')}</cachedir>${families.join('')}</fontconfig>\n`,
+<fontconfig><dir>${fonts}</dir><cachedir>${join(folder, 'fonts-cache')}</cachedir>${families.join('')}${OTHERWISE}</fontconfig>\n`,
   );
   return path;
 }
+
+/** What a desktop would say for `system-ui`. */
+const OTHERWISE =
+  '<match target="pattern"><edit name="family" mode="append_last"><string>DejaVu Sans</string></edit></match>';
 
 /** The package brings it compressed, and would unpack it under a name that everyone on this machine can guess and take. */
 async function unpackedChromium() {

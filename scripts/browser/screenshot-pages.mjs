@@ -1,12 +1,23 @@
 /** What `npm run screenshots` makes pictures of: a name, and the place of the page for what the host has. */
 export const PAGES = [
-  { name: 'runs', place: () => '#/runs' },
-  { name: 'run', place: ({ ended }) => `#/runs/${ended}` },
-  { name: 'run-waiting', place: ({ waiting }) => `#/runs/${waiting}` },
-  { name: 'compare', place: ({ ended, other }) => `#/compare?a=${ended}&b=${other}` },
-  { name: 'inbox', place: () => '#/inbox' },
-  { name: 'workflows', place: () => '#/workflows' },
-  { name: 'workflow', place: () => '#/workflows/order-fulfilment' },
+  { name: 'runs', place: () => '#/runs', sign: '.chart-bar' },
+  { name: 'run', place: ({ agent }) => `#/runs/${agent}`, sign: '.react-flow__node' },
+  { name: 'run-loop', place: ({ loop }) => `#/runs/${loop}`, sign: '.react-flow__node', open: true },
+  { name: 'run-child', place: ({ parent }) => `#/runs/${parent}`, sign: '.react-flow__node', open: true },
+  { name: 'run-retries', place: ({ retried }) => `#/runs/${retried}`, sign: '.react-flow__node', open: true },
+  { name: 'run-waiting', place: ({ waiting }) => `#/runs/${waiting}`, sign: '.react-flow__node' },
+  { name: 'run-timeline', place: ({ agent }) => `#/runs/${agent}?tab=timeline`, sign: '.timeline-row' },
+  { name: 'run-events', place: ({ agent }) => `#/runs/${agent}?tab=events`, sign: '.event-row' },
+  { name: 'run-state', place: ({ agent }) => `#/runs/${agent}?tab=state`, sign: '.state-panel' },
+  { name: 'run-cost', place: ({ agent }) => `#/runs/${agent}?tab=cost`, sign: '.figures' },
+  { name: 'run-artifacts', place: ({ report }) => `#/runs/${report}?tab=artifacts`, sign: '.panel' },
+  { name: 'run-annotations', place: ({ agent }) => `#/runs/${agent}?tab=annotations`, sign: '.cards' },
+  { name: 'compare', place: ({ agent, other }) => `#/compare?a=${agent}&b=${other}`, sign: '.pair' },
+  { name: 'inbox', place: () => '#/inbox', sign: '.question' },
+  { name: 'workflows', place: () => '#/workflows', sign: '.table' },
+  { name: 'workflow', place: () => '#/workflows/order-fulfilment', sign: '.react-flow__node' },
+  { name: 'workflow-start', place: () => '#/workflows/batch-totals?tab=start', sign: '.form-card' },
+  { name: 'answer', place: ({ token }) => `#/answer/${token}`, sign: '.answer form, .answer .button' },
 ];
 
 export const THEMES = ['light', 'dark'];
@@ -18,12 +29,40 @@ export const SIZES = [
 
 /** Runs of the examples in every state that the pages show. */
 export async function fillHost({ api }) {
-  const start = async (workflowId, inputs) => (await api('POST', '/v1/runs', { workflowId, inputs })).runId;
-  const expense = { who: 'ada', purpose: 'conference' };
-  const ended = await start('expense-approval', { ...expense, amount: 12 });
-  const other = await start('expense-approval', { ...expense, amount: 30 });
-  const waiting = await start('expense-approval', { ...expense, amount: 900 });
+  const start = async (workflowId, inputs = {}) =>
+    (await api('POST', '/v1/runs', { workflowId, inputs })).runId;
+  const settled = async (runId) => {
+    for (;;) {
+      const run = await api('GET', `/v1/runs/${runId}`);
+      if (run.interrupt !== undefined || ['completed', 'failed', 'cancelled'].includes(run.status))
+        return run;
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  };
+  const answer = async (runId, node, action) => {
+    await settled(runId);
+    await api('POST', `/v1/runs/${runId}/interrupts/${node}`, { resumeValue: { action } });
+    await settled(runId);
+  };
+  const agent = await start('support-agent');
+  await answer(agent, 'review', 'accept');
+  const other = await start('support-agent');
+  await answer(other, 'review', 'reject');
+  await api('POST', `/v1/runs/${agent}/annotations`, {
+    signal: { kind: 'rating', rating: 4 },
+    note: 'Kind, and a little long.',
+  });
+  await api('POST', `/v1/runs/${agent}/annotations`, {
+    signal: { kind: 'label', label: 'late parcel' },
+    target: { nodeId: 'draft' },
+  });
+  const waiting = await start('expense-approval', { who: 'ada', purpose: 'conference', amount: 900 });
+  const loop = await start('batch-totals');
+  const parent = await start('trip-booking');
+  const retried = await start('payment-retry');
+  const report = await start('nightly-report');
   for (const text of ['weft', 'durable workflows']) await start('text-lengths', { texts: [text] });
-  await start('trip-booking', {});
-  return { ended, other, waiting };
+  for (const runId of [loop, parent, retried, report]) await settled(runId);
+  const { interrupt } = await settled(waiting);
+  return { agent, other, waiting, loop, parent, retried, report, token: interrupt.interruptToken };
 }

@@ -37,6 +37,25 @@ const approve = ({ api }, runId) =>
 
 const has = (page, text) => page.getByText(text, { exact: false }).first().waitFor({ timeout: 20_000 });
 
+/** Edges of which a point lies inside a box; where they begin and end they touch one. */
+const edgesBehindBoxes = (page) =>
+  page.evaluate(() => {
+    const { document } = globalThis;
+    const boxes = [...document.querySelectorAll('.graph-node:not(.frame)')].map((box) =>
+      box.getBoundingClientRect(),
+    );
+    return [...document.querySelectorAll('.react-flow__edge-path')].flatMap((path) => {
+      const matrix = path.getScreenCTM();
+      const length = path.getTotalLength();
+      const isInside = ({ x, y }) =>
+        boxes.some((box) => x > box.left + 2 && x < box.right - 2 && y > box.top + 2 && y < box.bottom - 2);
+      const samples = Array.from({ length: 200 }, (_, index) =>
+        path.getPointAtLength((length * index) / 199).matrixTransform(matrix),
+      );
+      return samples.some(isInside) ? [path.id] : [];
+    });
+  });
+
 describe.each(BROWSERS)('in %s', () => {
   it('a person starts a run, answers its question, forks it with another answer and sees the difference', async () => {
     const { page, problems } = await opened('#/workflows');
@@ -46,13 +65,13 @@ describe.each(BROWSERS)('in %s', () => {
     await page.getByLabel('amount').fill('900');
     await page.getByRole('button', { name: 'Start the run' }).click();
     await page.getByLabel('Comment').fill('within budget');
-    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByText('Completed').first().waitFor();
     await page.getByRole('button', { name: 'Fork' }).click();
     await page.getByRole('button', { name: 'Start, and compare both' }).click();
     await has(page, 'A run is still active');
     await page.locator('.side.b a.mono').click();
-    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.getByRole('button', { name: 'Reject', exact: true }).click();
     await page.getByText('Completed').first().waitFor();
     await page.goBack();
 
@@ -78,6 +97,68 @@ describe.each(BROWSERS)('in %s', () => {
     await page.getByRole('tab', { name: 'Events' }).click();
     await expect.poll(() => page.locator('.event-row').count()).toBe(3);
     await expect.poll(() => page.url()).toContain('at=2');
+    expect(problems).toEqual([]);
+  });
+
+  it('the list is filtered by a click into its chart', async () => {
+    await start('text-lengths', { texts: ['a'] });
+    const { page, problems } = await opened('#/runs');
+
+    await page.locator('.chart-bar:enabled').last().click();
+    await expect.poll(() => page.url()).toMatch(/from=\d+&until=\d+/);
+    await page.locator('.table.runs tbody tr').first().waitFor();
+    await page.locator('.chart-key', { hasText: 'cancelled' }).click();
+    await has(page, 'No run matches these filters');
+    await page.locator('.chart-key', { hasText: 'cancelled' }).click();
+
+    await page.locator('.table.runs tbody tr', { hasText: 'text-lengths' }).first().waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('loops, retries and children are boxes that open, and no edge is drawn behind one', async () => {
+    const ended = async (runId) => {
+      await expect.poll(async () => (await host.api('GET', `/v1/runs/${runId}`)).status).toBe('completed');
+      return runId;
+    };
+    const [loop, parent, retried] = await Promise.all(
+      ['batch-totals', 'trip-booking', 'payment-retry'].map(async (id) => await ended(await start(id))),
+    );
+    const { page, problems } = await opened(`#/runs/${loop}`);
+
+    await page.locator('.graph-fold', { hasText: '2 inside' }).click();
+    await page.locator('.graph-fold', { hasText: '3 rounds' }).first().click();
+    await page.locator('.graph-rows', { hasText: 'price[2]' }).waitFor();
+    await goTo(page, `#/runs/${retried}`);
+    await page.locator('.graph-fold', { hasText: '3 attempts' }).click();
+    await page.locator('.graph-rows', { hasText: 'gateway_unavailable' }).waitFor();
+    await goTo(page, `#/runs/${parent}`);
+    await page.locator('.graph-fold', { hasText: 'child run' }).first().click();
+    await page.locator('.graph-rows li', { hasText: 'book' }).waitFor();
+    await page.getByRole('link', { name: 'Open the child run' }).click();
+    await page.getByRole('heading', { name: /^trip-/ }).waitFor();
+    await goTo(page, '#/workflows/order-fulfilment');
+
+    await page.locator('.graph[aria-busy="false"]').waitFor();
+    expect(await edgesBehindBoxes(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it('what models have used, what people have said, and the turns of an agent are shown', async () => {
+    const runId = await start('support-agent');
+    const { page, problems } = await opened(`#/runs/${runId}?tab=timeline`);
+
+    await page.locator('.timeline-row.turn', { hasText: 'model turn 1' }).getByText('mock-echo').waitFor();
+    await page.getByRole('tab', { name: 'Cost' }).click();
+    await page.locator('tr', { hasText: 'mock / mock-echo' }).first().waitFor();
+    await page.getByRole('tab', { name: 'Annotations' }).click();
+    await page.getByLabel('Say').selectOption('label');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await has(page, 'Label is needed.');
+    await page.getByLabel('Label').fill('too kind');
+    await page.getByLabel('About').selectOption('draft');
+    await page.getByRole('button', { name: 'Add' }).click();
+
+    await page.locator('.cards', { hasText: 'too kind' }).getByText('node draft').waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -113,7 +194,7 @@ describe.each(BROWSERS)('in %s', () => {
     await has(page, 'This link works until');
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByLabel('Comment').fill('no receipt');
-    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.getByRole('button', { name: 'Reject', exact: true }).click();
 
     await has(page, 'your answer is recorded');
     const { variables } = await host.api('GET', `/v1/runs/${runId}`);
@@ -210,6 +291,8 @@ describe.each(BROWSERS)('whatever it is given, in %s', () => {
       [`#/runs/${ended}?tab=timeline`, '.timeline-row'],
       [`#/runs/${ended}?tab=events`, '.event-row'],
       [`#/runs/${ended}?tab=state`, '.state-panel'],
+      [`#/runs/${ended}?tab=cost`, '.panel .empty'],
+      [`#/runs/${ended}?tab=annotations`, '.annotations form'],
       [`#/runs/${waiting}`, '.question'],
       ['#/inbox', '.question'],
       ['#/workflows', '.table'],

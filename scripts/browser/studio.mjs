@@ -6,13 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../bootstrap.mjs';
 
-const EXAMPLES = join(ROOT, 'examples/workflows');
+/** The example workflows, and models that need no key. */
+const EXAMPLE_FLAGS = [
+  '--workflows',
+  join(ROOT, 'examples/workflows'),
+  '--config',
+  join(ROOT, 'examples/models.json'),
+];
 
 /**
  * A host in a process and a folder of its own, with the example workflows unless `flags` say otherwise. `studioDir` serves the page of
  * that folder in place of the built one.
  */
-export async function startStudioHost({ flags = ['--workflows', EXAMPLES], studioDir, env = {} } = {}) {
+export async function startStudioHost({ flags = EXAMPLE_FLAGS, studioDir, env = {} } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'weft-studio-host-'));
   const start = (port) =>
     startHost(folder, ['--port', port, ...flags], {

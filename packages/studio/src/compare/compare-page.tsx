@@ -8,7 +8,7 @@ import {
 } from '@weft/sdk';
 import { isJsonObject, type JsonObject } from '@weft/protocol/plain';
 import { changeQuery, SignedContext, useEvery, useLoaded, useRoute } from '../app/hooks.ts';
-import { graphOf } from '../graph/graph-model.ts';
+import { useFoldedGraph } from '../graph/use-folded-graph.ts';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { durationText } from '../ui/time-text.ts';
@@ -191,7 +191,7 @@ function ComparedGraph({
   readonly rows: readonly AlignedRow[];
 }) {
   const definition = b.definition ?? a.definition;
-  const graph = useMemo(() => (definition === undefined ? undefined : graphOf(definition)), [definition]);
+  const [graph, folding] = useFoldedGraph(definition);
   const marks = useMemo(() => marksOf(rows), [rows]);
   const [chosen, setChosen] = useState<string>();
   if (graph === undefined)
@@ -205,7 +205,7 @@ function ComparedGraph({
         <li className="b-side">only in b</li>
       </ul>
       <Suspense fallback={<Loading what="the graph" />}>
-        <GraphView graph={graph} marks={marks} chosen={chosen} onChoose={setChosen} />
+        <GraphView graph={graph} marks={marks} chosen={chosen} onChoose={setChosen} folding={folding} />
       </Suspense>
       {chosen !== undefined && (
         <DifferenceList

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeView } from '../run/run-fold.ts';
-import { graphOf, layersOf, MAX_DRAWN, summariesOf } from './graph-model.ts';
+import { graphOf, MAX_DRAWN } from './graph-model.ts';
+import { layersOf } from './layers.ts';
 
 const node = (id: string) => ({
   id,
@@ -59,6 +59,49 @@ describe('the graph of a workflow', () => {
   });
 });
 
+describe('a loop', () => {
+  const loop = (id: string, ...body: string[]) => ({ ...node(id), typeId: 'core.loop', config: { body } });
+  const workflow = {
+    nodes: [
+      node('first'),
+      loop('outer', 'step', 'inner'),
+      node('step'),
+      loop('inner', 'deep'),
+      node('deep'),
+      node('last'),
+    ],
+    edges: [edge('first', 'outer'), edge('step', 'inner'), edge('outer', 'last')],
+  };
+  const drawn = (...opened: string[]) => {
+    const { nodes, edges } = graphOf(workflow, new Set(opened));
+    return {
+      boxes: nodes.map(({ id, frame }) => (frame === undefined ? id : `${frame}/${id}`)),
+      edges: edges.map(({ id }) => id),
+    };
+  };
+
+  it('is one box that stands for all of its body', () => {
+    const { nodes } = graphOf(workflow);
+
+    expect(drawn()).toEqual({ boxes: ['first', 'outer', 'last'], edges: ['first-outer', 'outer-last'] });
+    expect(nodes[1]).toMatchObject({ loop: 'closed', members: ['outer', 'step', 'inner', 'deep'] });
+  });
+
+  it('is a frame around its body once it is opened, as are loops inside it', () => {
+    expect(drawn('outer').boxes).toEqual(['first', 'outer', 'outer/step', 'outer/inner', 'last']);
+    expect(drawn('outer').edges).toEqual(['first-outer', 'step-inner', 'outer-last']);
+    expect(drawn('outer', 'inner').boxes).toContain('inner/deep');
+    expect(drawn('inner').boxes).toEqual(['first', 'outer', 'last']);
+  });
+
+  it('that names itself, or a loop around it, ends', () => {
+    const circle = { nodes: [loop('a', 'b', 'a'), loop('b', 'a')], edges: [edge('a', 'b')] };
+
+    expect(() => graphOf(circle)).not.toThrow();
+    expect(() => graphOf(circle, new Set(['a', 'b']))).not.toThrow();
+  });
+});
+
 describe('the layers of a graph', () => {
   const graph = (...edges: [string, string][]) =>
     graphOf({ nodes: ['a', 'b', 'c', 'd'].map(node), edges: edges.map(([from, to]) => edge(from, to)) });
@@ -67,25 +110,5 @@ describe('the layers of a graph', () => {
     expect(layersOf(graph())).toBe(1);
     expect(layersOf(graph(['a', 'b'], ['b', 'c'], ['a', 'c'], ['c', 'd']))).toBe(4);
     expect(layersOf(graph(['a', 'b'], ['c', 'd'], ['d', 'c']))).toBe(2);
-  });
-});
-
-describe('the state of a drawn node', () => {
-  const round = (key: string, status: NodeView['status'], more: Partial<NodeView> = {}): NodeView => ({
-    key,
-    nodeId: 'work',
-    status,
-    attempt: 0,
-    ...more,
-  });
-
-  it('is that of its rounds which a person should see first', () => {
-    const summary = summariesOf([
-      round('work[0]', 'completed'),
-      round('work[1]', 'failed', { note: 'broken: It broke.' }),
-      round('work[2]', 'running'),
-    ]).get('work');
-
-    expect(summary).toEqual({ status: 'failed', visits: 3, done: 1, attempt: 0, note: 'broken: It broke.' });
   });
 });

@@ -1,13 +1,15 @@
+import { isJsonObject } from '@weft/protocol/plain';
 import type { WorkflowDefinition } from '@weft/sdk';
-import type { NodeStatus, NodeView } from '../run/run-fold.ts';
+import { foldChains } from './fold-chains.ts';
 
 /**
- * What is drawn of a workflow: its nodes and edges, and above a number of them the same folded into groups, so that a layout never takes long.
+ * What is drawn of a workflow: its nodes and edges. A loop is one box until it is opened, and then a frame around its body; above a number of boxes,
+ * those in a row become one, so that a layout never takes long.
  */
 export interface GraphModel {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
-  /** Nodes that are not drawn one by one. */
+  /** Nodes that are drawn together with others although no one has folded them. */
   readonly folded: number;
 }
 
@@ -17,6 +19,10 @@ export interface GraphNode {
   readonly typeId: string;
   /** Ids of the nodes that it stands for. */
   readonly members: readonly string[];
+  /** Of a loop: whether its body is drawn, as a frame around it. */
+  readonly loop?: 'open' | 'closed';
+  /** The frame that it is drawn in. */
+  readonly frame?: string;
 }
 
 export interface GraphEdge {
@@ -29,133 +35,91 @@ export interface GraphEdge {
 /** Above this a graph is not readable, and its layout takes too long. */
 export const MAX_DRAWN = 500;
 
-export const NODE_WIDTH = 208;
-export const NODE_HEIGHT = 52;
+type Definition = Pick<WorkflowDefinition, 'nodes' | 'edges'>;
 
-export function graphOf({ nodes, edges }: Pick<WorkflowDefinition, 'nodes' | 'edges'>): GraphModel {
-  const drawn = nodes.map(
-    ({ id, name, typeId }): GraphNode => ({ id, label: name === '' ? id : name, typeId, members: [id] }),
-  );
-  const known = new Set(drawn.map(({ id }) => id));
-  const lines = edges
-    .filter(({ sourceNodeId, targetNodeId }) => known.has(sourceNodeId) && known.has(targetNodeId))
-    .map((edge): GraphEdge => {
-      const label = edgeLabel(edge);
+/** `opened` are the ids of loops whose bodies are drawn. */
+export function graphOf({ nodes, edges }: Definition, opened: ReadonlySet<string> = new Set()): GraphModel {
+  const { loopOf, bodies } = loopsOf(nodes);
+  const shownAs = (id: string): string => {
+    const closed = outwards(id, loopOf).findLast((loop) => !opened.has(loop));
+    return closed ?? id;
+  };
+  const drawn = nodes
+    .filter(({ id }) => shownAs(id) === id)
+    .map(({ id, name, typeId }): GraphNode => {
+      const isLoop = bodies.has(id);
+      const isOpen = isLoop && opened.has(id);
+      const frame = loopOf.get(id);
       return {
-        id: edge.id,
-        source: edge.sourceNodeId,
-        target: edge.targetNodeId,
-        ...(label !== undefined && { label }),
+        id,
+        label: name === '' ? id : name,
+        typeId,
+        members: isLoop && !isOpen ? [id, ...inside(id, bodies)] : [id],
+        ...(isLoop && { loop: isOpen ? 'open' : 'closed' }),
+        ...(frame !== undefined && { frame }),
       };
     });
-  return drawn.length <= MAX_DRAWN
-    ? { nodes: drawn, edges: lines, folded: 0 }
-    : foldChains({ nodes: drawn, edges: lines, folded: 0 });
+  const known = new Set(nodes.map(({ id }) => id));
+  const graph = { nodes: drawn, edges: edgesBetween(edges, known, shownAs), folded: 0 };
+  return drawn.length <= MAX_DRAWN ? graph : foldChains(graph, MAX_DRAWN);
 }
 
-function edgeLabel(edge: WorkflowDefinition['edges'][number]): string | undefined {
+interface Loops {
+  /** By the id of a node: the loop whose body it belongs to. */
+  readonly loopOf: ReadonlyMap<string, string>;
+  readonly bodies: ReadonlyMap<string, readonly string[]>;
+}
+
+function loopsOf(nodes: Definition['nodes']): Loops {
+  const known = new Set(nodes.map(({ id }) => id));
+  const loopOf = new Map<string, string>();
+  const bodies = new Map<string, readonly string[]>();
+  for (const { id, typeId, config } of nodes) {
+    const named = typeId === 'core.loop' && isJsonObject(config) ? config['body'] : undefined;
+    if (!Array.isArray(named)) continue;
+    const body = named
+      .filter((each) => typeof each === 'string')
+      .filter((each) => known.has(each) && each !== id && !loopOf.has(each));
+    if (body.length > 0) bodies.set(id, body);
+    for (const each of body) loopOf.set(each, id);
+  }
+  return { loopOf, bodies };
+}
+
+/** The loops around a node, the innermost first. A definition that nests loops in a circle is refused by hosts; here it must only end. */
+function outwards(id: string, loopOf: ReadonlyMap<string, string>): string[] {
+  const found: string[] = [];
+  for (let loop = loopOf.get(id); loop !== undefined && !found.includes(loop); loop = loopOf.get(loop))
+    if (loop === id) break;
+    else found.push(loop);
+  return found;
+}
+
+function inside(id: string, bodies: ReadonlyMap<string, readonly string[]>): string[] {
+  const found = new Set<string>(bodies.get(id));
+  for (const each of found) for (const deeper of bodies.get(each) ?? []) found.add(deeper);
+  found.delete(id);
+  return [...found];
+}
+
+function edgesBetween(
+  edges: Definition['edges'],
+  known: ReadonlySet<string>,
+  shownAs: (id: string) => string,
+): GraphEdge[] {
+  return edges
+    .filter(({ sourceNodeId, targetNodeId }) => known.has(sourceNodeId) && known.has(targetNodeId))
+    .map((edge) => ({ edge, source: shownAs(edge.sourceNodeId), target: shownAs(edge.targetNodeId) }))
+    .filter(({ edge, source, target }) => source !== target || edge.sourceNodeId === edge.targetNodeId)
+    .map(({ edge, source, target }): GraphEdge => {
+      const label = edgeLabel(edge);
+      return { id: edge.id, source, target, ...(label !== undefined && { label }) };
+    });
+}
+
+function edgeLabel(edge: Definition['edges'][number]): string | undefined {
   if (edge.label !== undefined) return edge.label;
   if (edge.sourceOutput !== undefined && edge.sourceOutput !== 'output') return edge.sourceOutput;
   if (edge.condition !== undefined) return 'if';
   return edge.triggerRule === 'any_failed' ? 'on failure' : undefined;
-}
-
-/** Nodes that follow one another without a branch become one; what is still too many is cut, and counted. */
-function foldChains({ nodes, edges }: GraphModel): GraphModel {
-  const outgoing = countBy(edges.map(({ source }) => source));
-  const incoming = countBy(edges.map(({ target }) => target));
-  const headOf = new Map<string, string>(nodes.map(({ id }) => [id, id]));
-  const find = (id: string): string => {
-    let head = id;
-    while (headOf.get(head) !== head) head = headOf.get(head) ?? head;
-    headOf.set(id, head);
-    return head;
-  };
-  for (const { source, target } of edges) {
-    const isChain = outgoing.get(source) === 1 && incoming.get(target) === 1;
-    const [head, tail] = [find(source), find(target)];
-    if (isChain && head !== tail) headOf.set(tail, head);
-  }
-  const members = new Map<string, GraphNode[]>();
-  for (const node of nodes) members.set(find(node.id), [...(members.get(find(node.id)) ?? []), node]);
-  const groups = [...members].slice(0, MAX_DRAWN).map(([id, [first, ...others]]): GraphNode => {
-    const label = first?.label ?? id;
-    return {
-      id,
-      label: others.length === 0 ? label : `${label} and ${others.length} more`,
-      typeId: others.length === 0 ? (first?.typeId ?? '') : 'in a row',
-      members: [...(first?.members ?? []), ...others.map((node) => node.id)],
-    };
-  });
-  const shown = new Set(groups.map(({ id }) => id));
-  const lines = edges
-    .map((edge) => ({ ...edge, source: find(edge.source), target: find(edge.target) }))
-    .filter(({ source, target }) => source !== target && shown.has(source) && shown.has(target));
-  return { nodes: groups, edges: lines, folded: nodes.length - groups.length };
-}
-
-/** How many layers it has from left to right; what lies on a cycle does not count. */
-export function layersOf({ nodes, edges }: Pick<GraphModel, 'nodes' | 'edges'>): number {
-  const layer = new Map(nodes.map(({ id }) => [id, 1]));
-  const incoming = countBy(edges.map(({ target }) => target));
-  const targets = new Map<string, string[]>();
-  for (const { source, target } of edges) targets.set(source, [...(targets.get(source) ?? []), target]);
-  const ready = nodes.map(({ id }) => id).filter((id) => !incoming.has(id));
-  for (let id = ready.pop(); id !== undefined; id = ready.pop())
-    for (const target of targets.get(id) ?? []) {
-      layer.set(target, Math.max(layer.get(target) ?? 1, (layer.get(id) ?? 1) + 1));
-      const left = (incoming.get(target) ?? 1) - 1;
-      incoming.set(target, left);
-      if (left === 0) ready.push(target);
-    }
-  return Math.max(0, ...layer.values());
-}
-
-function countBy(names: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
-}
-
-/** How a drawn node stands: of all rounds of all nodes that it stands for, the state that a person should see first. */
-export interface NodeSummary {
-  readonly status: NodeStatus | 'pending';
-  readonly visits: number;
-  readonly done: number;
-  readonly attempt: number;
-  readonly note?: string;
-  readonly childRunId?: string;
-}
-
-const FIRST_SEEN: readonly NodeStatus[] = [
-  'failed',
-  'waiting',
-  'running',
-  'retrying',
-  'completed',
-  'cancelled',
-  'skipped',
-];
-
-export function summariesOf(views: Iterable<NodeView>): Map<string, NodeSummary> {
-  const byNode = new Map<string, NodeView[]>();
-  for (const view of views) {
-    const rounds = byNode.get(view.nodeId);
-    if (rounds === undefined) byNode.set(view.nodeId, [view]);
-    else rounds.push(view);
-  }
-  return new Map([...byNode].map(([id, rounds]) => [id, summaryOf(rounds)]));
-}
-
-export function summaryOf(rounds: readonly NodeView[]): NodeSummary {
-  const shown = FIRST_SEEN.flatMap((status) => rounds.find((round) => round.status === status) ?? [])[0];
-  if (shown === undefined) return { status: 'pending', visits: 0, done: 0, attempt: 0 };
-  return {
-    status: shown.status,
-    visits: rounds.length,
-    done: rounds.filter(({ status }) => status === 'completed').length,
-    attempt: shown.attempt,
-    ...(shown.note !== undefined && { note: shown.note }),
-    ...(shown.childRunId !== undefined && { childRunId: shown.childRunId }),
-  };
 }

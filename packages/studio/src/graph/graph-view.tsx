@@ -2,67 +2,98 @@ import '@xyflow/react/dist/base.css';
 import {
   Controls,
   type Edge,
-  Handle,
+  getViewportForBounds,
   MarkerType,
-  type Node,
-  type NodeProps,
-  Position,
   ReactFlow,
   useReactFlow,
   useStore,
 } from '@xyflow/react';
-import { memo, useEffect, useMemo, useState } from 'react';
-import { Icon } from '../ui/icons.tsx';
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { Loading } from '../ui/states.tsx';
 import { lookOf } from '../ui/status.tsx';
-import { type GraphModel, type GraphNode, NODE_HEIGHT, NODE_WIDTH, type NodeSummary } from './graph-model.ts';
-import { layOut, type Positions } from './layout.ts';
+import type { GraphModel, GraphNode } from './graph-model.ts';
+import { type Drawn, ROW_HEIGHT, RoutedEdge, Step } from './graph-parts.tsx';
+import { type Layout, layOut, NODE_HEIGHT } from './layout.ts';
+import { foldText, type NodeRow, type NodeSummary, stateOf, type Summaries } from './node-summary.ts';
 
 /** How a node of a comparison stands to its counterpart. */
 export type Mark = 'same' | 'changed' | 'only-a' | 'only-b';
 
+/** What is open, and how that is changed. */
+export interface Folding {
+  /** Ids of opened boxes. */
+  readonly opened: ReadonlySet<string>;
+  readonly onToggle: (nodeId: string) => void;
+  /** The lines of a box that is open. */
+  readonly rowsOf?: (state: NodeSummary) => readonly NodeRow[];
+}
+
 interface GraphViewProps {
   readonly graph: GraphModel;
-  /** By node id; absent in the graph of a workflow that is not executed. */
-  readonly states?: ReadonlyMap<string, NodeSummary>;
+  /** Absent in the graph of a workflow that is not executed. */
+  readonly states?: Summaries;
   readonly marks?: ReadonlyMap<string, Mark>;
   readonly chosen: string | undefined;
   readonly onChoose: (nodeId: string) => void;
+  readonly folding: Folding;
 }
 
-type Drawn = Node<{ node: GraphNode; state: NodeSummary | undefined; mark: Mark | undefined }, 'step'>;
+interface LaidOut {
+  readonly graph: GraphModel;
+  /** Whether another layout is on its way. */
+  readonly isOld: boolean;
+  readonly layout: Layout | undefined;
+}
 
-export function GraphView({ graph, states, marks, chosen, onChoose }: GraphViewProps) {
-  const [positions, setPositions] = useState<Positions | 'none'>();
-  useEffect(() => {
-    let isCurrent = true;
-    layOut(graph).then(
-      (found) => isCurrent && setPositions(found ?? 'none'),
-      () => isCurrent && setPositions('none'),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [graph]);
-  const edges = useMemo(() => edgesOf(graph, states), [graph, states]);
-  if (positions === undefined) return <Loading what="the graph" />;
-  if (positions === 'none') return <NodeList graph={graph} states={states} onChoose={onChoose} />;
-  const nodes = graph.nodes.map((node): Drawn => {
+const NO_ROWS: readonly NodeRow[] = [];
+
+/** Lines that have come since the layout wait for the next one. */
+function fitting(rows: readonly NodeRow[] = NO_ROWS, height: number): readonly NodeRow[] {
+  const most = Math.max(0, Math.floor((height - NODE_HEIGHT) / ROW_HEIGHT));
+  return rows.length <= most ? rows : rows.slice(0, most);
+}
+
+export function GraphView({ graph, states, marks, chosen, onChoose, folding }: GraphViewProps) {
+  const rows = useMemo(() => openRows(graph, states, folding), [graph, states, folding]);
+  const laidOut = useLayout(graph, rows);
+  const edges = useMemo(
+    () => (laidOut?.layout === undefined ? [] : edgesOf(laidOut.graph, laidOut.layout, states)),
+    [laidOut, states],
+  );
+  if (laidOut === undefined) return <Loading what="the graph" />;
+  const { layout } = laidOut;
+  if (layout === undefined) return <NodeList graph={graph} states={states} onChoose={onChoose} />;
+  const nodes = laidOut.graph.nodes.flatMap((node): Drawn[] => {
+    const box = layout.boxes.get(node.id);
+    if (box === undefined) return [];
+    const { x, y, width, height } = box;
     const state = states === undefined ? undefined : stateOf(node, states);
-    const mark = marks?.get(node.id);
-    return {
-      id: node.id,
-      type: 'step',
-      position: positions.get(node.id) ?? { x: 0, y: 0 },
-      data: { node, state, mark },
-      width: NODE_WIDTH,
-      height: NODE_HEIGHT,
-      selected: node.id === chosen,
-      ariaLabel: `${node.label}, ${state === undefined ? node.typeId : lookOf(state.status).text}`,
-    };
+    const isOpen = folding.opened.has(node.id);
+    const fold = foldOf(node, state, folding);
+    return [
+      {
+        id: node.id,
+        type: 'step',
+        position: { x, y },
+        data: {
+          node,
+          state,
+          subtitle: subtitleOf(node, state, states),
+          mark: marks === undefined ? undefined : markOf(node, marks),
+          fold,
+          isOpen,
+          rows: fitting(rows.get(node.id), height),
+          onToggle: folding.onToggle,
+          isChosen: node.id === chosen,
+        },
+        width,
+        height,
+        zIndex: node.loop === 'open' ? 0 : 1,
+      },
+    ];
   });
   return (
-    <div className="graph">
+    <div className="graph" aria-busy={laidOut.isOld}>
       {graph.folded > 0 && (
         <p className="graph-note small">
           {graph.folded.toLocaleString('en')} nodes that follow one another are drawn together.
@@ -72,89 +103,143 @@ export function GraphView({ graph, states, marks, chosen, onChoose }: GraphViewP
         nodes={nodes}
         edges={edges}
         nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
         onNodeClick={(_, node) => onChoose(node.id)}
         nodesDraggable={false}
         nodesConnectable={false}
+        nodesFocusable={false}
         edgesFocusable={false}
-        fitView
-        fitViewOptions={FIT}
-        minZoom={0.05}
+        elementsSelectable={false}
+        minZoom={MIN_ZOOM}
         maxZoom={1.6}
         proOptions={PRO}
       >
-        <Controls showInteractive={false} />
-        <Refit />
+        <Fitted layout={layout} />
       </ReactFlow>
     </div>
   );
 }
 
-/** The whole graph stays in sight when its frame changes, such as when the details of a node open. */
-function Refit() {
-  const { fitView } = useReactFlow();
-  const width = useStore((store) => Math.round(store.width));
-  useEffect(() => {
-    void fitView(FIT);
-  }, [width, fitView]);
-  return null;
-}
-
-const FIT = { padding: 0.12, maxZoom: 1.1 };
+const NODE_TYPES = { step: Step };
+const EDGE_TYPES = { routed: RoutedEdge };
+const MIN_ZOOM = 0.05;
+const FITTED_ZOOM = 1.1;
+/** At the left are the controls. */
+const PADDING = { top: '24px', right: '24px', bottom: '24px', left: '60px' } as const;
 const PRO = { hideAttribution: true };
 
-function stateOf(node: GraphNode, states: ReadonlyMap<string, NodeSummary>): NodeSummary | undefined {
-  if (node.members.length === 1) return states.get(node.id);
-  const all = node.members.flatMap((id) => states.get(id) ?? []);
-  const worst = ['failed', 'waiting', 'running', 'retrying'].flatMap(
-    (status) => all.find((each) => each.status === status) ?? [],
-  )[0];
-  return worst ?? (all.length === node.members.length ? all.at(-1) : undefined);
+/** A phone held upright. */
+const NARROW = matchMedia('(max-width: 640px)');
+
+function onNarrow(listener: () => void): () => void {
+  NARROW.addEventListener('change', listener);
+  return () => NARROW.removeEventListener('change', listener);
 }
 
-function edgesOf({ edges }: GraphModel, states: ReadonlyMap<string, NodeSummary> | undefined): Edge[] {
-  return edges.map(({ id, source, target, label }, index) => {
+/** The last layout stays until the next one is there. */
+function useLayout(graph: GraphModel, rows: ReadonlyMap<string, readonly NodeRow[]>): LaidOut | undefined {
+  const [laidOut, setLaidOut] = useState<LaidOut>();
+  const isNarrow = useSyncExternalStore(onNarrow, () => NARROW.matches);
+  const heights = new Map([...rows].map(([id, lines]) => [id, NODE_HEIGHT + lines.length * ROW_HEIGHT + 8]));
+  useEffect(() => {
+    let isCurrent = true;
+    const done = (layout: Layout | undefined): void => {
+      if (isCurrent) setLaidOut({ graph, layout, isOld: false });
+    };
+    setLaidOut((before) => before && { ...before, isOld: true });
+    layOut(graph, {
+      direction: isNarrow ? 'DOWN' : 'RIGHT',
+      heightOf: ({ id }) => heights.get(id) ?? NODE_HEIGHT,
+    }).then(done, () => done(undefined));
+    return () => {
+      isCurrent = false;
+    };
+  }, [graph, isNarrow, JSON.stringify([...heights])]);
+  return laidOut;
+}
+
+function openRows(
+  { nodes }: GraphModel,
+  states: Summaries | undefined,
+  { opened, rowsOf }: Folding,
+): ReadonlyMap<string, readonly NodeRow[]> {
+  const found = new Map<string, readonly NodeRow[]>();
+  if (states === undefined || rowsOf === undefined) return found;
+  for (const { id, loop } of nodes) {
+    const state = states.get(id);
+    if (loop === undefined && opened.has(id) && state !== undefined) found.set(id, rowsOf(state));
+  }
+  return found;
+}
+
+/** What opens a box, in words. */
+function foldOf(node: GraphNode, state: NodeSummary | undefined, { rowsOf }: Folding): string | undefined {
+  if (node.loop !== undefined) return node.loop === 'open' ? 'loop' : `${node.members.length - 1} inside`;
+  if (node.members.length > 1 || rowsOf === undefined || state === undefined) return undefined;
+  return foldText(state);
+}
+
+function subtitleOf(
+  { id, typeId, members, loop }: GraphNode,
+  state: NodeSummary | undefined,
+  states: Summaries | undefined,
+): string {
+  const { rounds = [], done = 0 } = state ?? {};
+  if (loop === undefined)
+    return rounds.length > 1
+      ? `${done.toLocaleString('en')} of ${rounds.length.toLocaleString('en')} done`
+      : typeId;
+  const visits = members.map((each) => (each === id ? 0 : (states?.get(each)?.rounds.length ?? 0)));
+  const most = Math.max(...visits);
+  return most === 0 ? typeId : `${typeId} · ${most.toLocaleString('en')} rounds`;
+}
+
+function markOf({ members }: GraphNode, marks: ReadonlyMap<string, Mark>): Mark | undefined {
+  const found = new Set(members.flatMap((id) => marks.get(id) ?? []));
+  found.delete('same');
+  return found.size > 1
+    ? 'changed'
+    : ([...found][0] ?? (members.some((id) => marks.has(id)) ? 'same' : undefined));
+}
+
+/** The whole graph, with the ways of its edges, stays in sight when its frame changes, and when a box is opened. */
+function Fitted({ layout: { bounds } }: { readonly layout: Layout }) {
+  const { setViewport } = useReactFlow();
+  const width = useStore((store) => Math.round(store.width));
+  const height = useStore((store) => Math.round(store.height));
+  const fit = useCallback(() => {
+    if (width > 0 && height > 0)
+      void setViewport(getViewportForBounds(bounds, width, height, MIN_ZOOM, FITTED_ZOOM, PADDING));
+  }, [bounds, width, height, setViewport]);
+  useEffect(fit, [fit]);
+  return <Controls showInteractive={false} onFitView={fit} />;
+}
+
+function edgesOf({ edges }: GraphModel, { routes }: Layout, states: Summaries | undefined): Edge[] {
+  return edges.map(({ source, target, label }, index) => {
     const reached = states?.get(target)?.status;
-    const isTaken =
-      reached !== undefined && reached !== 'pending' && reached !== 'skipped' && states?.has(source) === true;
+    const isTaken = isReached(states?.get(source)?.status) && isReached(reached);
     return {
-      id: `${index}:${id}`,
+      id: String(index),
       source,
       target,
-      type: 'smoothstep',
+      type: 'routed',
       className: isTaken ? 'taken' : 'open',
       animated: reached === 'running' && isTaken,
       markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
+      data: { route: routes.get(index) },
       ...(label !== undefined && { label }),
     };
   });
 }
 
-const Step = memo(function Step({ data: { node, state, mark }, selected }: NodeProps<Drawn>) {
-  const look = lookOf(state?.status ?? 'pending');
-  return (
-    <div
-      className={`graph-node ${state === undefined ? 'plain' : `tone-${look.tone}`} ${mark ?? ''} ${selected ? 'chosen' : ''}`}
-    >
-      <Handle type="target" position={Position.Left} isConnectable={false} />
-      {state !== undefined && <Icon name={look.icon} size={16} />}
-      <div className="graph-node-text">
-        <strong className="truncate">{node.label}</strong>
-        <span className="truncate">
-          {node.typeId}
-          {state !== undefined && state.visits > 1 && ` · ${state.done}/${state.visits}`}
-          {state !== undefined && state.attempt > 0 && ` · attempt ${state.attempt + 1}`}
-        </span>
-      </div>
-      <Handle type="source" position={Position.Right} isConnectable={false} />
-    </div>
-  );
-});
-
-const NODE_TYPES = { step: Step };
+function isReached(status: string | undefined): boolean {
+  return status !== undefined && status !== 'pending' && status !== 'skipped';
+}
 
 interface NodeListProps {
   readonly graph: GraphModel;
-  readonly states: ReadonlyMap<string, NodeSummary> | undefined;
+  readonly states: Summaries | undefined;
   readonly onChoose: (nodeId: string) => void;
 }
 

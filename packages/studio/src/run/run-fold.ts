@@ -44,6 +44,13 @@ export interface NodeView {
   readonly childRunId?: string;
   readonly outputs?: Json;
   readonly waitsFor?: string;
+  /** Attempts that failed and were followed by another. */
+  readonly failures: readonly Failure[];
+}
+
+interface Failure {
+  readonly attempt: number;
+  readonly note: string;
 }
 
 export interface RunProblem {
@@ -113,10 +120,7 @@ function foldRun(view: RunView, event: RunEventDocument, status: string, payload
 function foldNode(view: RunView, event: RunEventDocument, status: NodeStatus, payload: JsonObject): void {
   const key = placeOf(event) ?? '?';
   const at = Date.parse(event.timestamp);
-  const known = view.nodes.get(key);
-  // A node that is reached again begins again.
-  const before =
-    event.type === 'node.started' && known !== undefined && ENDED.has(known.status) ? undefined : known;
+  const before = roundBefore(view.nodes.get(key), event);
   const started = event.type === 'node.started' ? at : undefined;
   view.nodes.set(key, {
     key,
@@ -129,9 +133,28 @@ function foldNode(view: RunView, event: RunEventDocument, status: NodeStatus, pa
     ...given('childRunId', textOf(payload['childRunId']) ?? before?.childRunId),
     ...given('outputs', payload['outputs']),
     ...given('waitsFor', status === 'waiting' ? waitsFor(payload) : undefined),
+    failures: failuresAfter(before?.failures, status, payload),
   });
   view.status = statusAfter(view, status, payload);
 }
+
+/** A node that is reached again begins again. */
+function roundBefore(known: NodeView | undefined, { type }: RunEventDocument): NodeView | undefined {
+  return type === 'node.started' && known !== undefined && ENDED.has(known.status) ? undefined : known;
+}
+
+/** The event names the attempt that follows. */
+function failuresAfter(
+  before: readonly Failure[] = [],
+  status: NodeStatus,
+  payload: JsonObject,
+): readonly Failure[] {
+  if (status !== 'retrying') return before;
+  const attempt = Math.max(0, numberOf(payload['attempt']) - 1);
+  return [...before, { attempt, note: noteOf(payload) ?? '' }].slice(-MAX_FAILURES);
+}
+
+const MAX_FAILURES = 100;
 
 function given<Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } {
   return value === undefined ? {} : ({ [name]: value } as { [Key in Name]: Value });
@@ -153,9 +176,8 @@ function foldDispatch(view: RunView, event: RunEventDocument, payload: JsonObjec
 }
 
 function foldUsage(view: RunView, payload: JsonObject): void {
-  const usage = isJsonObject(payload['usage']) ? payload['usage'] : payload;
-  view.tokens += numberOf(usage['inputTokens']) + numberOf(usage['outputTokens']);
-  const usd = payload['costUsd'] ?? payload['usd'] ?? payload['costEstimateUsd'];
+  view.tokens += numberOf(payload['inputTokens']) + numberOf(payload['outputTokens']);
+  const usd = payload['costEstimateUsd'];
   if (typeof usd === 'number') view.usd = (view.usd ?? 0) + usd;
 }
 

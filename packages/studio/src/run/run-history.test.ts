@@ -16,7 +16,7 @@ describe('the view of a run', () => {
       log(
         ['run.started'],
         ['node.started', 'call', { attempt: 0 }],
-        ['node.retried', 'call', { attempt: 0, lastError: { code: 'broken', message: 'It broke.' } }],
+        ['node.retried', 'call', { attempt: 1, lastError: { code: 'broken', message: 'It broke.' } }],
         ['node.started', 'call', { attempt: 1 }],
         ['node.completed', 'call', { outputs: { x: 1 } }],
         ['node.started', 'gate', { attempt: 0 }],
@@ -38,6 +38,7 @@ describe('the view of a run', () => {
       status: 'completed',
       attempt: 1,
       startedAt: timeOf(1),
+      failures: [{ attempt: 0, note: 'broken: It broke.' }],
     });
     expect(history.viewAt(6)).toMatchObject({ status: 'waiting-approval', sequence: 6 });
     expect(history.viewAt(6).nodes.get('gate')?.waitsFor).toBe('an approval');

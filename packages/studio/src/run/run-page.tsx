@@ -1,43 +1,21 @@
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { isJsonObject, type JsonObject } from '@weft/protocol/plain';
-import {
-  ApiError,
-  isTerminalStatus,
-  openInterruptsOf,
-  type RunDocument,
-  type WorkflowDefinition,
-} from '@weft/sdk';
-import { changeQuery, type Loaded, useLoaded, useNow, useRoute, useSigned } from '../app/hooks.ts';
+import { ApiError, isTerminalStatus, openInterruptsOf, type RunDocument } from '@weft/sdk';
+import { changeQuery, useLoaded, useNow, useRoute, useSigned } from '../app/hooks.ts';
 import { may } from '../app/session.ts';
-import { graphOf, summariesOf } from '../graph/graph-model.ts';
 import { QuestionCard } from '../inbox/question-card.tsx';
-import { Boundary } from '../ui/boundary.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Status } from '../ui/status.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { durationText, timeText } from '../ui/time-text.ts';
-import { EventLog } from './event-log.tsx';
-import { type Connection, type FollowedLog, useFollowedLog } from './follow-log.ts';
+import { type Connection, useFollowedLog } from './follow-log.ts';
 import { ForkDialog } from './fork-dialog.tsx';
-import { LogsPanel } from './logs-panel.tsx';
-import { NodePanel } from './node-panel.tsx';
 import { RunActions } from './run-actions.tsx';
 import type { RunView } from './run-fold.ts';
-import { StatePanel } from './state-panel.tsx';
+import { RunPanel, type Tab, TABS } from './run-panel.tsx';
 import { TimeSlider } from './time-slider.tsx';
-import { TimelinePanel } from './timeline-panel.tsx';
-
-const GraphView = lazy(async () => ({ default: (await import('../graph/graph-view.tsx')).GraphView }));
-
-const TABS = {
-  graph: 'Graph',
-  timeline: 'Timeline',
-  events: 'Events',
-  state: 'State',
-  logs: 'Logs',
-} as const;
-type Tab = keyof typeof TABS;
+import { usdText } from './usage.ts';
 
 export function RunPage({ runId }: { readonly runId: string }) {
   const { client, session } = useSigned();
@@ -70,6 +48,8 @@ export function RunPage({ runId }: { readonly runId: string }) {
     return <Missing error={run.state === 'failed' ? run.error : undefined} onRetry={reload} />;
   }
   const isNow = at === undefined;
+  // Before the first events are here, the document knows more than they do.
+  const status = newest.sequence < 0 ? run.value.status : newest.status;
   const questions = isNow && may(session, 'approvals:respond') ? openInterruptsOf(run.value) : [];
   const onFork = may(session, 'runs:create')
     ? (fromSeq?: number) => setFork(fromSeq === undefined ? {} : { fromSeq })
@@ -79,7 +59,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
       <RunHead run={run.value} view={view} connection={connection} isNow={isNow}>
         <RunActions
           run={run.value}
-          status={newest.status}
+          status={status}
           onChanged={reload}
           {...(onFork !== undefined && { onFork: () => onFork(isNow ? undefined : view.sequence) })}
         />
@@ -101,7 +81,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
         events={history.events}
         length={length}
         at={at}
-        isActive={!isTerminalStatus(newest.status)}
+        isActive={!isTerminalStatus(status)}
         onMove={setAt}
       />
       <Tabs
@@ -112,7 +92,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
       />
       <RunPanel
         tab={tab}
-        runId={runId}
+        run={run.value}
         log={log}
         at={at}
         view={view}
@@ -129,70 +109,6 @@ export function RunPage({ runId }: { readonly runId: string }) {
           onClose={() => setFork(undefined)}
         />
       )}
-    </div>
-  );
-}
-
-interface RunPanelProps {
-  readonly tab: Tab;
-  readonly runId: string;
-  readonly log: FollowedLog;
-  readonly at: number | undefined;
-  readonly view: RunView;
-  readonly definition: Loaded<WorkflowDefinition | undefined>;
-  readonly onMove: (at: number | undefined) => void;
-  readonly onFork: ((sequence: number) => void) | undefined;
-}
-
-function RunPanel({
-  tab,
-  runId,
-  log: { history, length },
-  at,
-  view,
-  definition,
-  onMove,
-  onFork,
-}: RunPanelProps) {
-  const [node, setNode] = useState('');
-  const { events } = history;
-  const place = at ?? length - 1;
-  const showEvents = (key: string): void => {
-    setNode(key);
-    changeQuery({ tab: 'events' });
-  };
-  return (
-    <div className="panel" role="tabpanel" aria-label={TABS[tab]}>
-      {tab === 'graph' && (
-        <GraphPanel
-          definition={definition.value}
-          isLoading={definition.state === 'loading'}
-          view={view}
-          onEvents={showEvents}
-        />
-      )}
-      {tab === 'timeline' && (
-        <TimelinePanel
-          events={events}
-          length={length}
-          sequence={view.sequence}
-          endedAt={at === undefined ? view.endedAt : view.at}
-          onNode={showEvents}
-        />
-      )}
-      {tab === 'events' && (
-        <EventLog
-          events={events}
-          length={length}
-          at={place}
-          node={node}
-          onNode={setNode}
-          onGoTo={(index) => onMove(index >= length - 1 ? undefined : index)}
-          {...(onFork !== undefined && { onFork })}
-        />
-      )}
-      {tab === 'state' && <StatePanel runId={runId} sequence={view.sequence} outputs={view.outputs} />}
-      {tab === 'logs' && <LogsPanel events={events} length={length} at={place} />}
     </div>
   );
 }
@@ -270,7 +186,7 @@ function RunHead({ run, view, connection, isNow, children }: RunHeadProps) {
           </Fact>
         )}
         {view.tokens > 0 && <Fact name="Tokens">{view.tokens.toLocaleString('en')}</Fact>}
-        {view.usd !== undefined && <Fact name="Cost">${view.usd.toFixed(4)}</Fact>}
+        {view.usd !== undefined && <Fact name="Cost">{usdText(view.usd)}</Fact>}
         {run.owner?.principal !== undefined && <Fact name="By">{run.owner.principal}</Fact>}
       </dl>
     </header>
@@ -296,52 +212,5 @@ function ConnectionSign({ connection }: { readonly connection: Connection }) {
       <i aria-hidden="true" />
       {text}
     </span>
-  );
-}
-
-interface GraphPanelProps {
-  readonly definition: WorkflowDefinition | undefined;
-  readonly isLoading: boolean;
-  readonly view: RunView;
-  readonly onEvents: (key: string) => void;
-}
-
-function GraphPanel({ definition, isLoading, view, onEvents }: GraphPanelProps) {
-  const [chosen, setChosen] = useState<string>();
-  const graph = useMemo(() => (definition === undefined ? undefined : graphOf(definition)), [definition]);
-  const states = useMemo(() => summariesOf(view.nodes.values()), [view]);
-  if (graph === undefined)
-    return isLoading ? (
-      <Loading what="the workflow" />
-    ) : (
-      <Empty title="The workflow cannot be shown">
-        <p>
-          This host no longer has its definition, or your key may not read it. The timeline and the events are
-          complete.
-        </p>
-      </Empty>
-    );
-  return (
-    <div className={`graph-panel ${chosen === undefined ? '' : 'with-detail'}`}>
-      <Boundary>
-        <Suspense fallback={<Loading what="the graph" />}>
-          <GraphView
-            graph={graph}
-            states={states}
-            chosen={chosen}
-            onChoose={(id) => setChosen(id === chosen ? undefined : id)}
-          />
-        </Suspense>
-      </Boundary>
-      {chosen !== undefined && (
-        <NodePanel
-          nodeId={chosen}
-          definition={definition}
-          view={view}
-          onEvents={onEvents}
-          onClose={() => setChosen(undefined)}
-        />
-      )}
-    </div>
   );
 }

@@ -55,14 +55,14 @@ export function TimeSlider({ events, length, at, isActive, onMove }: TimeSliderP
         value={Math.max(0, shown)}
         disabled={length < 2}
         aria-label="Event"
-        aria-valuetext={event === undefined ? 'no events yet' : `event ${event.sequence}, ${event.type}`}
+        aria-valuetext={event === undefined ? 'no event yet' : `event ${event.sequence}, ${event.type}`}
         onChange={(change) =>
           onMove(Number(change.target.value) >= last ? undefined : Number(change.target.value))
         }
       />
       <span className="small mono truncate moment">
         {event === undefined
-          ? 'no events yet'
+          ? 'no event yet'
           : `#${event.sequence} ${event.type} · ${clockText(Date.parse(event.timestamp))}`}
       </span>
       <button

@@ -2,9 +2,17 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import type { RunEventDocument } from '@weft/sdk';
 import { useNow } from '../app/hooks.ts';
+import { controlsShown, oneLine } from '../ui/shown-text.ts';
 import { Empty } from '../ui/states.tsx';
 import { durationText } from '../ui/time-text.ts';
-import { scaleMarks, spanOf, type TimelineBar, timelineAt, timelineOf } from './timeline.ts';
+import {
+  createTimeline,
+  scaleMarks,
+  spanOf,
+  type TimelineBar,
+  timelineAt,
+  type TimelineRow,
+} from './timeline.ts';
 
 interface TimelinePanelProps {
   readonly events: readonly RunEventDocument[];
@@ -19,8 +27,11 @@ const ROW = 26;
 
 export function TimelinePanel({ events, length, sequence, endedAt, onNode }: TimelinePanelProps) {
   const now = useNow(500);
-  const all = useMemo(() => timelineOf(events), [events, length]);
-  const rows = useMemo(() => timelineAt(all, sequence), [all, sequence]);
+  const timeline = useMemo(createTimeline, [events]);
+  const rows = useMemo(() => {
+    const all = timeline.read(events);
+    return sequence >= (events.at(-1)?.sequence ?? -1) ? all : timelineAt(all, sequence);
+  }, [timeline, events, length, sequence]);
   const { start, end } = spanOf(rows, endedAt ?? now);
   const scroller = useRef<HTMLDivElement>(null);
   const list = useVirtualizer({
@@ -54,23 +65,23 @@ export function TimelinePanel({ events, length, sequence, endedAt, onNode }: Tim
               <div
                 key={row.key}
                 role="listitem"
-                className="virtual-row timeline-row"
+                className={`virtual-row timeline-row ${row.kind}`}
                 style={{ transform: `translateY(${item.start}px)` }}
               >
                 <button
                   type="button"
                   className="timeline-name truncate"
-                  onClick={() => onNode(row.key)}
-                  title={row.key}
+                  onClick={() => onNode(row.place)}
+                  title={row.kind === 'node' ? row.place : `${row.label} of ${row.place}`}
                 >
-                  {row.key}
+                  {controlsShown(row.label)}
                 </button>
                 <span className="timeline-track">
                   {row.bars.map((bar) => (
                     <i
                       key={bar.startSeq}
-                      className={`bar ${bar.kind} ${bar.outcome ?? 'open'}`}
-                      title={barText(bar, endedAt ?? now)}
+                      className={`bar ${bar.kind} ${row.kind} ${bar.outcome ?? 'open'}`}
+                      title={barText(row, bar, endedAt ?? now)}
                       style={{
                         left: `${percent(bar.start)}%`,
                         width: `${Math.max(0, percent(bar.end ?? endedAt ?? now) - percent(bar.start))}%`,
@@ -78,7 +89,10 @@ export function TimelinePanel({ events, length, sequence, endedAt, onNode }: Tim
                     />
                   ))}
                 </span>
-                <span className="timeline-length">{durationText(last - first)}</span>
+                <span className="timeline-length" title={row.detail}>
+                  {row.detail !== undefined && <span className="muted">{oneLine(row.detail, 40)} · </span>}
+                  {durationText(last - first)}
+                </span>
               </div>
             );
           })}
@@ -87,6 +101,12 @@ export function TimelinePanel({ events, length, sequence, endedAt, onNode }: Tim
       <ul className="legend small muted">
         <li>
           <i className="bar attempt completed" /> attempt
+        </li>
+        <li>
+          <i className="bar attempt turn completed" /> model turn
+        </li>
+        <li>
+          <i className="bar attempt tool completed" /> tool call
         </li>
         <li>
           <i className="bar wait open" /> waits for an answer
@@ -102,9 +122,16 @@ export function TimelinePanel({ events, length, sequence, endedAt, onNode }: Tim
   );
 }
 
-function barText(bar: TimelineBar, now: number): string {
+const WORDS = {
+  node: 'Attempt',
+  turn: 'Model turn, attempt',
+  tool: 'Tool call, attempt',
+  step: 'Step, attempt',
+};
+
+function barText({ kind }: TimelineRow, bar: TimelineBar, now: number): string {
   const length = durationText((bar.end ?? now) - bar.start);
   if (bar.kind === 'wait') return `Waits for an answer, ${length}`;
   if (bar.kind === 'delay') return `Delay before the next attempt, ${length}`;
-  return `Attempt ${bar.attempt + 1}, ${bar.outcome ?? 'still running'}, ${length}`;
+  return `${WORDS[kind]} ${bar.attempt + 1}, ${bar.outcome ?? 'still running'}, ${length}`;
 }

@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { log, timeOf } from './testing/events.ts';
-import { scaleMarks, spanOf, timelineAt, timelineOf } from './timeline.ts';
+import { createTimeline, scaleMarks, spanOf, timelineAt } from './timeline.ts';
 
 const events = log(
   ['run.started'],
   ['node.started', 'call', { attempt: 0 }],
-  ['node.retried', 'call', { attempt: 0 }],
+  ['node.retried', 'call', { attempt: 1 }],
   ['node.started', 'call', { attempt: 1 }],
   ['node.completed', 'call'],
   ['node.started', 'gate'],
   ['node.suspended', 'gate', { kind: 'approval' }],
 );
+
+const timelineOf = (given: typeof events) => createTimeline().read(given);
 
 describe('the waterfall', () => {
   it('has a bar for every attempt, delay and wait', () => {
@@ -23,6 +25,51 @@ describe('the waterfall', () => {
     ]);
     expect(call?.bars[2]).toMatchObject({ start: timeOf(3), end: timeOf(4), attempt: 1 });
     expect(gate?.bars.at(-1)).toEqual({ kind: 'wait', start: timeOf(6), startSeq: 6, attempt: 0 });
+  });
+
+  it('has a row for every turn of a model and every call of a tool, below its node', () => {
+    const tool = { toolName: 'shop/orders', callId: 'draft:turn-1.call-0' };
+    const usage = { model: 'mock-1', usage: { totalTokens: 1_200 } };
+    const agent = log(
+      ['node.started', 'draft', { attempt: 0 }],
+      ['weft.step.started', 'draft', { step: 'turn-1', round: 0, attempt: 0 }],
+      ['weft.step.completed', 'draft', { step: 'turn-1', result: usage }],
+      ['agent.toolCalled', 'draft', tool],
+      ['weft.step.started', 'draft', { step: 'turn-1.call-0', round: 1, attempt: 0 }],
+      ['weft.step.retried', 'draft', { step: 'turn-1.call-0', attempt: 1 }],
+      ['weft.step.started', 'draft', { step: 'turn-1.call-0', round: 1, attempt: 1 }],
+      ['node.started', 'other', { attempt: 0 }],
+      ['agent.toolReturned', 'draft', { ...tool, status: 'error' }],
+      ['weft.step.started', 'draft', { step: 'turn-2', round: 2, attempt: 0 }],
+      ['node.failed', 'draft'],
+    );
+
+    expect(
+      timelineOf(agent).map(({ kind, label, detail, bars }) => [
+        kind,
+        label,
+        detail,
+        bars.map(({ outcome }) => outcome ?? 'open').join(' '),
+      ]),
+    ).toEqual([
+      ['node', 'draft', undefined, 'failed'],
+      ['turn', 'model turn 1', 'mock-1, 1,200 tokens', 'completed'],
+      ['tool', 'shop/orders', undefined, 'retried resumed failed'],
+      ['turn', 'model turn 2', undefined, 'failed'],
+      ['node', 'other', undefined, 'open'],
+    ]);
+    expect(timelineAt(timelineOf(agent), 1)[1]).not.toHaveProperty('detail');
+  });
+
+  it('read in pieces is what it is read at once', () => {
+    const timeline = createTimeline();
+    const growing: typeof events = [];
+    for (const event of events) {
+      growing.push(event);
+      timeline.read(growing);
+    }
+
+    expect(timeline.read(growing)).toEqual(timelineOf(events));
   });
 
   it('of an earlier moment has nothing of what came later', () => {

@@ -1,15 +1,24 @@
 import { placeOf } from '@weft/engine/compare';
-import { isJsonObject } from '@weft/protocol/plain';
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol/plain';
 import type { RunEventDocument } from '@weft/sdk';
 
 /**
- * The waterfall: one row per node and iteration, in the order in which they began, with a bar for each stretch of an attempt, of a wait for an
- * answer, and of a delay before a retry. Bars know the events that begin and end them, so that the same bars show any moment of the run.
+ * The waterfall: one row per node and iteration, in the order in which they began, and below it one for each turn of a model, each call of a tool and
+ * each other step of it. A row has a bar for each stretch of an attempt, of a wait for an answer, and of a delay before a retry. Bars know the
+ * events that begin and end them, so that the same bars show any moment of the run.
  */
 export interface TimelineRow {
   readonly key: string;
+  /** Node and iteration. */
+  readonly place: string;
+  readonly kind: RowKind;
+  readonly label: string;
   readonly bars: readonly TimelineBar[];
+  /** What a model has used: `mock-1, 34 tokens`. */
+  readonly detail?: string;
 }
+
+export type RowKind = 'node' | 'turn' | 'tool' | 'step';
 
 export interface TimelineBar {
   readonly kind: 'attempt' | 'wait' | 'delay';
@@ -30,7 +39,7 @@ interface Change {
   readonly opens?: TimelineBar['kind'];
 }
 
-const CHANGES: Readonly<Record<string, Change>> = {
+const NODE_CHANGES: Readonly<Record<string, Change>> = {
   'node.started': { opens: 'attempt' },
   'node.completed': { outcome: 'completed' },
   'node.failed': { outcome: 'failed' },
@@ -40,35 +49,154 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'node.resumed': { outcome: 'resumed', opens: 'attempt' },
 };
 
-export function timelineOf(events: readonly RunEventDocument[]): TimelineRow[] {
-  const rows = new Map<string, TimelineBar[]>();
-  for (const event of events) {
-    const change = CHANGES[event.type];
-    const key = change === undefined ? undefined : placeOf(event);
-    if (change === undefined || key === undefined) continue;
-    const bars = rows.get(key) ?? [];
-    rows.set(key, bars);
-    addChange(bars, change, event);
-  }
-  return [...rows].map(([key, bars]) => ({ key, bars }));
+const STEP_CHANGES: Readonly<Record<string, Change>> = {
+  'weft.step.started': { opens: 'attempt' },
+  'weft.step.completed': { outcome: 'completed' },
+  'weft.step.failed': { outcome: 'failed' },
+  'weft.step.retried': { outcome: 'retried', opens: 'delay' },
+};
+
+interface OpenRow {
+  readonly key: string;
+  readonly place: string;
+  readonly kind: RowKind;
+  label: string;
+  detail?: string;
+  readonly bars: TimelineBar[];
 }
 
-function addChange(bars: TimelineBar[], { outcome, opens }: Change, event: RunEventDocument): void {
-  const at = Date.parse(event.timestamp);
+interface NodeRows {
+  readonly node: OpenRow;
+  readonly steps: Map<string, OpenRow>;
+}
+
+/** Reads a log that grows: each event once. */
+export interface Timeline {
+  /** The rows after these events, of which those it has read before are known to it. */
+  read(events: readonly RunEventDocument[]): readonly TimelineRow[];
+}
+
+export function createTimeline(): Timeline {
+  const places = new Map<string, NodeRows>();
+  let done = 0;
+  return {
+    read(events) {
+      for (; done < events.length; done += 1) {
+        const event = events[done];
+        if (event !== undefined) readEvent(places, event);
+      }
+      return [...places.values()].flatMap(({ node, steps }) => [node, ...steps.values()]);
+    },
+  };
+}
+
+function readEvent(places: Map<string, NodeRows>, event: RunEventDocument): void {
+  const place = placeOf(event);
+  if (place === undefined) return;
+  const payload = isJsonObject(event.payload) ? event.payload : {};
+  const change = NODE_CHANGES[event.type];
+  if (change !== undefined) {
+    const rows = rowsAt(places, place);
+    addChange(rows.node.bars, change, event, payload);
+    if (change.outcome !== undefined && change.opens === undefined)
+      for (const { bars } of rows.steps.values()) closeOpen(bars, change.outcome, event);
+  } else readStep(places, place, event, payload);
+}
+
+function readStep(
+  places: Map<string, NodeRows>,
+  place: string,
+  event: RunEventDocument,
+  payload: JsonObject,
+): void {
+  const change = STEP_CHANGES[event.type];
+  if (change !== undefined) {
+    const row = stepAt(rowsAt(places, place), place, textOf(payload['step']));
+    // The call of a tool may have been told before its step began.
+    const isOpen = row.bars.length > 0 && row.bars.at(-1)?.end === undefined;
+    if (event.type !== 'weft.step.started' || !isOpen || Number(payload['attempt'] ?? 0) > 0)
+      addChange(row.bars, change, event, payload);
+    if (row.kind === 'turn' && isJsonObject(payload['result'])) row.detail = modelText(payload['result']);
+  } else if (event.type === 'agent.toolCalled' || event.type === 'agent.toolReturned') {
+    const step = textOf(payload['callId'])
+      .replace(`${place}:`, '')
+      .replace(/^.*#\d+:/, '');
+    const row = stepAt(rowsAt(places, place), place, step, 'tool');
+    row.label = textOf(payload['toolName']);
+    const status = payload['status'] ?? 'ok';
+    if (event.type === 'agent.toolReturned')
+      closeOpen(row.bars, status === 'ok' ? 'completed' : 'failed', event);
+    else addChange(row.bars, { opens: 'attempt' }, event, payload);
+  }
+}
+
+function rowsAt(places: Map<string, NodeRows>, place: string): NodeRows {
+  const known = places.get(place);
+  if (known !== undefined) return known;
+  const rows: NodeRows = {
+    node: { key: place, place, kind: 'node', label: place, bars: [] },
+    steps: new Map(),
+  };
+  places.set(place, rows);
+  return rows;
+}
+
+function stepAt({ steps }: NodeRows, place: string, step: string, kind = kindOf(step)): OpenRow {
+  const known = steps.get(step);
+  if (known !== undefined) return known;
+  const label = kind === 'turn' ? `model turn ${step.slice('turn-'.length)}` : step;
+  const row: OpenRow = { key: `${place}:${step}`, place, kind, label, bars: [] };
+  steps.set(step, row);
+  return row;
+}
+
+function kindOf(step: string): RowKind {
+  if (/^turn-\d+$/.test(step)) return 'turn';
+  return /\.call-\d+$/.test(step) ? 'tool' : 'step';
+}
+
+function modelText({ model, usage }: JsonObject): string {
+  const tokens = isJsonObject(usage) ? usage['totalTokens'] : undefined;
+  const parts = [textOf(model), typeof tokens === 'number' ? `${tokens.toLocaleString('en')} tokens` : ''];
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function addChange(
+  bars: TimelineBar[],
+  { outcome, opens }: Change,
+  event: RunEventDocument,
+  payload: JsonObject,
+): void {
+  const before = bars.at(-1);
+  closeOpen(bars, outcome ?? 'resumed', event);
+  if (opens === undefined) return;
+  const attempt = typeof payload['attempt'] === 'number' ? payload['attempt'] : (before?.attempt ?? 0);
+  bars.push({ kind: opens, start: Date.parse(event.timestamp), startSeq: event.sequence, attempt });
+}
+
+function closeOpen(bars: TimelineBar[], outcome: BarOutcome, event: RunEventDocument): void {
   const open = bars.at(-1);
   if (open !== undefined && open.end === undefined)
-    bars[bars.length - 1] = { ...open, end: at, endSeq: event.sequence, outcome: outcome ?? 'resumed' };
-  if (opens === undefined) return;
-  const payload = isJsonObject(event.payload) ? event.payload : {};
-  const attempt = typeof payload['attempt'] === 'number' ? payload['attempt'] : (open?.attempt ?? 0);
-  bars.push({ kind: opens, start: at, startSeq: event.sequence, attempt });
+    bars[bars.length - 1] = {
+      ...open,
+      end: Date.parse(event.timestamp),
+      endSeq: event.sequence,
+      outcome,
+    };
 }
 
 /** The rows as they stood after an event: what began later is not there, what ended later still lasts. */
 export function timelineAt(rows: readonly TimelineRow[], sequence: number): TimelineRow[] {
-  return rows.flatMap(({ key, bars }) => {
-    const then = bars.filter(({ startSeq }) => startSeq <= sequence).map((bar) => barAt(bar, sequence));
-    return then.length === 0 ? [] : [{ key, bars: then }];
+  return rows.flatMap((row) => {
+    const bars = row.bars.filter(({ startSeq }) => startSeq <= sequence).map((bar) => barAt(bar, sequence));
+    if (bars.length === 0) return [];
+    const isKnown = row.detail === undefined || (bars[0]?.endSeq ?? Number.POSITIVE_INFINITY) <= sequence;
+    const { detail: _detail, ...plain } = row;
+    return [{ ...(isKnown ? row : plain), bars }];
   });
 }
 
@@ -93,13 +221,13 @@ export function spanOf(
   return start > end ? { start: now, end: now + 1 } : { start, end: Math.max(end, start + 1) };
 }
 
-const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500].map((ms) => ms);
+const SHORT_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 const LONG_STEPS = [1, 2, 5, 10, 15, 30].flatMap((count) => [count * 1_000, count * 60_000]);
 const LONGEST_STEPS = [1, 2, 4, 6, 12, 24].map((hours) => hours * 3_600_000);
 
 /** Round distances from the start at which the scale has a mark: at most `most` of them. */
 export function scaleMarks(length: number, most: number): number[] {
-  const steps = [...STEPS, ...LONG_STEPS, ...LONGEST_STEPS].sort((x, y) => x - y);
+  const steps = [...SHORT_STEPS, ...LONG_STEPS, ...LONGEST_STEPS].sort((x, y) => x - y);
   const step =
     steps.find((each) => length / each <= most) ?? Math.ceil(length / most / 86_400_000) * 86_400_000;
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => index * step);

@@ -17,6 +17,11 @@ describe('the filters of the list', () => {
 
   it('leave out what the host would refuse', () => {
     expect(hostFilter({ status: 'sleepy', within: 'ever' }, NOW)).toEqual({});
+    expect(hostFilter({ from: '1e99', until: '-1' }, NOW)).toEqual({});
+    expect(hostFilter({ from: '0', until: String(NOW) }, NOW)).toEqual({
+      since: '1970-01-01T00:00:00.000Z',
+      until: '2026-01-02T00:00:00.000Z',
+    });
     expect(hostFilter({ status: 'active', q: ' 01a ', error: 'broken' }, NOW)).toEqual({
       status: ['pending', 'running', 'paused'],
       q: '01a',

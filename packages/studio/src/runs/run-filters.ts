@@ -11,6 +11,10 @@ export interface RunFilters {
   readonly q?: string;
   /** `1h`, `24h`, `7d`. */
   readonly within?: string;
+  /** Created from then on, in milliseconds; in place of `within`. */
+  readonly from?: string;
+  /** Created before. */
+  readonly until?: string;
 }
 
 export const FILTER_NAMES = [
@@ -20,6 +24,8 @@ export const FILTER_NAMES = [
   'error',
   'q',
   'within',
+  'from',
+  'until',
 ] as const satisfies (keyof RunFilters)[];
 
 /** Statuses as people ask for them, and those of the protocol that each stands for. */
@@ -51,7 +57,13 @@ export function hostFilter(filters: RunFilters, now: number): AskedFilter {
     ...(filters.error !== undefined && { errorCode: filters.error }),
     ...(filters.q !== undefined && { q: filters.q.trim() }),
     ...(period !== undefined && { since: new Date(now - period.ms).toISOString() }),
+    ...timeAt('since', filters.from),
+    ...timeAt('until', filters.until),
   };
+}
+
+function timeAt(name: 'since' | 'until', ms: string | undefined): AskedFilter {
+  return ms !== undefined && /^\d{1,14}$/.test(ms) ? { [name]: new Date(Number(ms)).toISOString() } : {};
 }
 
 function known(status: string): readonly string[] | undefined {

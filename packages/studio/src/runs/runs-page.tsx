@@ -5,6 +5,7 @@ import { may } from '../app/session.ts';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Status } from '../ui/status.tsx';
 import { agoText, durationText, timeText } from '../ui/time-text.ts';
+import { RunChart } from './run-chart.tsx';
 import { filtersOf, hostFilter, PERIODS, type RunFilters, STATUS_GROUPS } from './run-filters.ts';
 
 const PAGE = 50;
@@ -32,6 +33,7 @@ export function RunsPage() {
           Start a run
         </a>
       </header>
+      <RunChart filters={filters} />
       <Filters filters={filters} />
       {chosen.size > 0 && may(session, 'runs:cancel') && (
         <BulkBar
@@ -93,9 +95,9 @@ function Filters({ filters }: { readonly filters: RunFilters }) {
         <select
           className="input"
           value={filters.within ?? ''}
-          onChange={(event) => changeQuery({ within: event.target.value })}
+          onChange={(event) => changeQuery({ within: event.target.value, from: undefined, until: undefined })}
         >
-          <option value="">Any time</option>
+          <option value="">{filters.from === undefined ? 'Any time' : 'As chosen above'}</option>
           {Object.entries(PERIODS).map(([name, { text }]) => (
             <option key={name} value={name}>
               {text}

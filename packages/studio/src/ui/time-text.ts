@@ -54,6 +54,15 @@ export function timeText(at: number, timeZone?: string): string {
   }).format(at);
 }
 
+/** `18 Nov`. */
+export function dayText(at: number, timeZone?: string): string {
+  return new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    ...(timeZone !== undefined && { timeZone }),
+  }).format(at);
+}
+
 /** The time of day alone, to the millisecond, for rows that stand under a date. */
 export function clockText(at: number, timeZone?: string): string {
   if (Number.isNaN(at)) return '–';

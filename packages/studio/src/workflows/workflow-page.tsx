@@ -7,7 +7,7 @@ import { may } from '../app/session.ts';
 import { ChangeTable } from '../compare/change-table.tsx';
 import { FormFields } from '../form/form-fields.tsx';
 import { fieldsOfVariables, type FormValues, initialValues, readForm } from '../form/form-model.ts';
-import { graphOf } from '../graph/graph-model.ts';
+import { useFoldedGraph } from '../graph/use-folded-graph.ts';
 import { NodePanel } from '../run/node-panel.tsx';
 import { JsonView } from '../ui/json-view.tsx';
 import { Empty, Loading, Problem, problemText } from '../ui/states.tsx';
@@ -104,7 +104,8 @@ export function WorkflowPage({ workflowId }: { readonly workflowId: string }) {
 
 function Graph({ definition }: { readonly definition: WorkflowDefinition }) {
   const [chosen, setChosen] = useState<string>();
-  const graph = useMemo(() => graphOf(definition), [definition]);
+  const [graph, folding] = useFoldedGraph(definition);
+  if (graph === undefined) return null;
   return (
     <div className={`graph-panel ${chosen === undefined ? '' : 'with-detail'}`}>
       <Suspense fallback={<Loading what="the graph" />}>
@@ -112,6 +113,7 @@ function Graph({ definition }: { readonly definition: WorkflowDefinition }) {
           graph={graph}
           chosen={chosen}
           onChoose={(id) => setChosen(id === chosen ? undefined : id)}
+          folding={folding}
         />
       </Suspense>
       {chosen !== undefined && (
