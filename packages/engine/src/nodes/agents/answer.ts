@@ -140,9 +140,11 @@ interface Parsed {
 }
 
 const MOST_DEPTH = 32;
+/** A text of nothing but fences would be parsed a hundred thousand times. */
+const MOST_FENCES = 64;
 /** Models like to put JSON between fences. */
-const FENCED = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/;
-const FENCES = /```(?:json)?[ \t]*\n([\s\S]*?)```/g;
+const FENCED = /^\s*```(?:json)?[ \t]*\r?\n([\s\S]*?)```\s*$/;
+const FENCES = /```(?:json)?[ \t]*\r?\n([\s\S]*?)```/g;
 
 function parsed(text: string): Parsed {
   const inner = FENCED.exec(text)?.[1];
@@ -158,10 +160,14 @@ function foundEnvelopes(
     const list = envelopesIn(value);
     return list && { list, isFenced };
   }
-  const list = [...text.matchAll(FENCES)].flatMap(([, inner = '']) => {
+  const list: JsonObject[] = [];
+  let looked = 0;
+  for (const [, inner = ''] of text.matchAll(FENCES)) {
     const block = parseJson(inner);
-    return (block === undefined ? undefined : envelopesIn(block)) ?? [];
-  });
+    list.push(...((block === undefined ? undefined : envelopesIn(block)) ?? []));
+    looked += 1;
+    if (looked === MOST_FENCES) break;
+  }
   return list.length === 0 ? undefined : { list, isFenced: true };
 }
 
