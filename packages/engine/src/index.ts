@@ -151,6 +151,7 @@ export type {
   OutboxRow,
   OutboxUnit,
   Page,
+  ParkedRun,
   PurgeUnit,
   Refusal,
   ResolveCommand,
@@ -177,4 +178,5 @@ export type {
   WriteUnit,
   StoredTask,
   Tasks,
+  TaskType,
 } from './ports/store.ts';
