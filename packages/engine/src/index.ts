@@ -163,6 +163,7 @@ export type {
   OutboxRow,
   OutboxUnit,
   Page,
+  ParkedRun,
   PurgeUnit,
   Refusal,
   ResolveCommand,
@@ -189,4 +190,5 @@ export type {
   WriteUnit,
   StoredTask,
   Tasks,
+  TaskType,
 } from './ports/store.ts';

@@ -29,6 +29,17 @@ async function serve(flags: readonly string[] = [], env: Record<string, string> 
   return host;
 }
 
+/** It is told to end as soon as it listens to that. */
+function impatient(io: Io): Io {
+  return {
+    ...io,
+    onSignal(listener) {
+      queueMicrotask(() => listener('SIGTERM'));
+      return io.onSignal(listener);
+    },
+  };
+}
+
 describe('serve', () => {
   it('says where it is, leaves key and URL for the local command line, and takes the URL away when it ends', async () => {
     const host = await serve(['--workflows', EXAMPLES]);
@@ -52,21 +63,23 @@ describe('serve', () => {
 
   it('that is told to end while it starts does so in order', async () => {
     const io = recordedIo({ cwd: folder });
-    const impatient: Io = {
-      ...io,
-      onSignal(listener) {
-        queueMicrotask(() => listener('SIGTERM'));
-        return io.onSignal(listener);
-      },
-    };
 
-    const code = await main(['serve', '--port', '0'], impatient);
+    const code = await main(['serve', '--port', '0'], impatient(io));
 
     expect(code).toBe(0);
     expect(io.err()).toContain('SIGTERM');
     expect(io.out()).toBe('');
     expect(io.exits).toEqual([]);
     await expect(stat(join(folder, '.weft', 'url'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('that is told to end while it starts has done so also where it could not have started', async () => {
+    await serve();
+    const io = recordedIo({ cwd: folder });
+
+    expect(await main(['serve', '--port', '0'], impatient(io))).toBe(0);
+
+    expect(io.err()).toMatch(/SIGTERM: stopping …\nnot started: .*\.weft/);
   });
 
   it('uses the key from WEFT_API_KEY and writes none', async () => {

@@ -1,5 +1,7 @@
 import { type Cli, leaf } from '../parsing/command.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { visibleText } from '../output/terminal-text.ts';
+import { reasonOf } from '../parsing/key-values.ts';
 import { type Started, renderBanner } from '../serve/banner.ts';
 import { createLog } from '../serve/log.ts';
 import type { RunningHost } from '../serve/run-host.ts';
@@ -30,8 +32,15 @@ export const serve = leaf({
     // From here on: a host answers that it is ready a moment before it is known here that it runs.
     const stop = onceTold(cli, starting);
     stop.ended.catch(() => undefined);
-    const running = await starting;
-    if (!stop.isAsked()) announce(cli, settings, running);
+    try {
+      const running = await starting;
+      if (!stop.isAsked()) announce(cli, settings, running);
+    } catch (error) {
+      if (!stop.isAsked()) throw error;
+      // It was to end and has ended: whatever kept it from starting, such as a store that is away, is no failure any more.
+      cli.io.stderr.write(`not started: ${visibleText(reasonOf(error))}\n`);
+      return EXIT.done;
+    }
     return stop.ended;
   },
 });

@@ -189,6 +189,38 @@ export function tickWorkers(folder: string, apiKey: string): TickWorkers {
   };
 }
 
+export interface Performance {
+  readonly invocationId: string;
+  readonly worker: string;
+  readonly lease: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** A worker that has a task under one lease, from its first tick to its last. */
+export function performances(ticks: readonly Tick[]): Performance[] {
+  const found = new Map<string, { -readonly [Key in keyof Performance]: Performance[Key] }>();
+  for (const { invocationId, worker, lease, at } of ticks) {
+    const key = `${invocationId} ${worker} ${lease}`;
+    const known = found.get(key);
+    if (known === undefined) found.set(key, { invocationId, worker, lease, first: at, last: at });
+    else known.last = at;
+  }
+  return [...found.values()];
+}
+
+/** Performances of one task that began before the one before them had ended, with that. */
+export function performedByTwo(ticks: readonly Tick[]): [Performance, Performance][] {
+  const last = new Map<string, Performance>();
+  const found: [Performance, Performance][] = [];
+  for (const next of performances(ticks).sort((a, b) => a.first - b.first)) {
+    const before = last.get(next.invocationId);
+    if (before !== undefined && next.first <= before.last) found.push([before, next]);
+    last.set(next.invocationId, next);
+  }
+  return found;
+}
+
 /** A way between a worker and its host that can be cut without either hearing of it. */
 export interface Wire {
   readonly url: string;

@@ -42,15 +42,38 @@ export function memoryTasks(
     stored.lease += 1;
     stored.holder = holder;
     delete stored.note;
+    const run = data.runs.get(stored.task.runId);
+    if (run !== undefined && run.holder === undefined) run.head = { ...run.head, wakeAt: 0 };
     return { ...stored.task, lease: stored.lease };
+  }
+
+  function put(task: NewTask): void {
+    const known = data.tasks.get(task.taskId);
+    if (known === undefined) data.tasks.set(task.taskId, { task, lease: 0, holder: undefined, losses: 0 });
+    else known.task = { ...known.task, epoch: task.epoch };
+  }
+
+  function isAnyTaken(runId: string): boolean {
+    return [...data.tasks.values()].some(
+      ({ task, holder, result }) => task.runId === runId && (result !== undefined || isAlive(holder)),
+    );
   }
 
   return {
     async offerTask(task) {
       if (!isClaimed(task)) return false;
-      const known = data.tasks.get(task.taskId);
-      if (known === undefined) data.tasks.set(task.taskId, { task, lease: 0, holder: undefined, losses: 0 });
-      else known.task = { ...known.task, epoch: task.epoch };
+      put(task);
+      offered();
+      return true;
+    },
+    async parkRun({ runId, epoch, wakeAt }, tasks) {
+      const run = data.runs.get(runId);
+      if (run?.epoch !== epoch || run.holder === undefined || isTerminalStatus(run.head.status)) return false;
+      if (isAnyTaken(runId)) return false;
+      run.epoch += 1;
+      run.holder = undefined;
+      run.head = { ...run.head, wakeAt };
+      for (const task of tasks) put({ ...task, epoch: run.epoch });
       offered();
       return true;
     },

@@ -61,6 +61,8 @@ export type {
  * S-18. A task has one lease at a time. Each has a higher number than the one before; it ends with the deadline of its holder, by
  *       the store's clock, and what is written under another number is refused. A task is leased only while its run is open and
  *       claimed as it was when the task was put up.
+ * S-21. A run may be left with its tasks: they are put up and its claim is given up in one write, unless someone has one of them or it has
+ *       a result. From then on the run is due at once when one of them is leased, and before that by its time or a command alone.
  * S-20. A document's version changes with every write to it. A write that names the version it replaces is rejected once
  *       another one was faster, together with everything its unit brings.
  * S-19. A document whose due time has come by the store's clock is found by `claimDueDocuments`, at a cost that depends on
@@ -209,10 +211,15 @@ export interface Removals {
   prune(): Promise<number>;
 }
 
-/** Tasks of runs that one process holds, for workers of others. S-18. */
+/** Tasks of runs that one process holds, for workers of others. S-18, S-21. */
 export interface Tasks {
   /** Puts a task up, or up again under a newer claim. False when the run is not claimed under this epoch. */
   offerTask(task: NewTask): Promise<boolean>;
+  /**
+   * Puts these up, which are all that the run has open, and gives up the claim on it. False, and nothing has changed, when the run is
+   * not claimed under this epoch, or one of its tasks has a holder or a result.
+   */
+  parkRun(run: ParkedRun, tasks: readonly NewTask[]): Promise<boolean>;
   /** Leases tasks of these types, the oldest first, that have no result and that no living holder has. */
   claimTasks(
     holder: string,
@@ -556,6 +563,15 @@ export interface NewTask extends TaskType {
   readonly isOnce: boolean;
   /** JSON text; holds no secrets. */
   readonly body: string;
+}
+
+/** A run that is left with its tasks. */
+export interface ParkedRun {
+  readonly runId: string;
+  /** Of the claim that is given up. */
+  readonly epoch: number;
+  /** As in the head of a run. */
+  readonly wakeAt: number | null;
 }
 
 export interface LeasedTask extends NewTask {

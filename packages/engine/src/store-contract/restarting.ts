@@ -25,6 +25,25 @@ import type { Subject } from './subject.ts';
 /** What must be there after a restart: all of it. */
 export function restartingContract(subject: Subject, restart: () => Promise<void>): void {
   describe('after a restart', () => {
+    it('a run that was left with its tasks still is, and none is leased twice while its lease may hold (S-18, S-21)', async () => {
+      const type = { typeId: 'acme.work', version: '1.0.0' };
+      const [leased, left] = [await givenHeldRun(subject.store), await givenHeldRun(subject.store)];
+      for (const runId of [leased, left]) {
+        const task = { ...type, taskId: runId, tenant: 'acme', runId, epoch: 1, isOnce: false, body: '{}' };
+        await subject.store.parkRun({ runId, epoch: 1, wakeAt: null }, [task]);
+      }
+      await subject.store.heartbeat('h2', 10_000);
+      await subject.store.claimTasks('h2', 'acme', [type], 1);
+
+      await restart();
+
+      await subject.store.heartbeat('h3', 10_000);
+      const claimed = await subject.store.claimTasks('h3', 'acme', [type], 10);
+      expect(claimed).toMatchObject([{ taskId: left, lease: 1 }]);
+      const due = await subject.store.claimDue('h3', 10);
+      expect(due.map(({ runId }) => runId).sort()).toEqual([leased, left].sort());
+    });
+
     it('everything acknowledged is as it was', async () => {
       const runId = await givenHeldRun(subject.store, { count: 3 });
       const record = idempotencyRecord();

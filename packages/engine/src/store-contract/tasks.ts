@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { NewTask } from '../ports/store.ts';
-import { appendUnit, completed, given, givenHeldRun, newBatchId, newRunId, START } from './fixtures.ts';
+import {
+  appendUnit,
+  commandUnit,
+  completed,
+  given,
+  givenHeldRun,
+  newBatchId,
+  newRunId,
+  START,
+} from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
 /** S-18: tasks that one process puts up and another one performs. */
@@ -156,6 +165,68 @@ export function tasksContract(subject: Subject): void {
       expect(await claimed('h3')).toEqual([['b', 1]]);
       expect(await subject.store.settleTask('a', 1, '"kept"')).toBe(true);
     });
+
+    it('keep their run while it is left with them: it is due when one of them is leased (S-21)', async () => {
+      const runId = await givenTasks('a');
+      await given(subject.store, appendUnit(runId, 0));
+      const tasks = [task(runId, 'a'), task(runId, 'b')];
+      expect(await subject.store.parkRun({ runId, epoch: 2, wakeAt: null }, tasks)).toBe(false);
+
+      expect(await subject.store.parkRun({ runId, epoch: 1, wakeAt: null }, tasks)).toBe(true);
+
+      const row = await subject.store.readRun(runId, 'acme');
+      expect(row).toMatchObject({ nextSeq: 1, head: { status: 'running', wakeAt: null } });
+      expect(row?.holder).toBeUndefined();
+      expect(await subject.store.claimDue('h5', 10)).toEqual([]);
+      expect(await subject.store.nextDueAt()).toBeUndefined();
+      const late = await subject.store.commit([appendUnit(runId, 1)]);
+      expect(late).toEqual([{ state: 'refused', reason: 'stale_epoch' }]);
+      expect(await subject.store.parkRun({ runId, epoch: 1, wakeAt: null }, tasks)).toBe(false);
+
+      expect(await claimed('h2', 1)).toEqual([['a', 1]]);
+
+      expect(await subject.store.nextDueAt()).toBe(0);
+      expect(await subject.store.settleTask('a', 1, '"done"')).toBe(true);
+      expect(await claimed('h2')).toEqual([['b', 1]]);
+      expect(await subject.store.claimDue('h2', 10)).toMatchObject([{ runId, tenant: 'acme' }]);
+      expect(await subject.store.readTasks([runId])).toMatchObject([
+        { taskId: 'a', result: '"done"' },
+        { taskId: 'b', holder: 'h2' },
+      ]);
+    });
+
+    it('whose run is left with them leave its time and its commands to it (S-21)', async () => {
+      const [timed, commanded] = [await givenHeldRun(subject.store), await givenHeldRun(subject.store)];
+      await given(subject.store, commandUnit(commanded, 'c-1'));
+      const wakeAt = subject.now + 60_000;
+
+      for (const runId of [timed, commanded])
+        expect(await subject.store.parkRun({ runId, epoch: 1, wakeAt }, [task(runId, runId)])).toBe(true);
+
+      await subject.store.heartbeat('h5', 1_000_000);
+      expect(await subject.store.claimDue('h5', 10)).toMatchObject([{ runId: commanded }]);
+      expect(await subject.store.nextDueAt()).toBe(wakeAt);
+      subject.now = wakeAt;
+      expect(await subject.store.claimDue('h5', 10)).toMatchObject([{ runId: timed }]);
+    });
+
+    it.each(['leased', 'settled'] as const)(
+      'do not let go of their run when one is %s (S-21)',
+      async (how) => {
+        const runId = await givenTasks('a');
+        await claimed('h2');
+        if (how === 'settled') await subject.store.settleTask('a', 1, '"done"');
+
+        const isParked = await subject.store.parkRun({ runId, epoch: 1, wakeAt: null }, [
+          task(runId, 'a'),
+          task(runId, 'b'),
+        ]);
+
+        expect(isParked).toBe(false);
+        expect(await subject.store.readTasks([runId])).toMatchObject([{ taskId: 'a', epoch: 1 }]);
+        expect(await subject.store.readRun(runId, 'acme')).toMatchObject({ epoch: 1, holder: 'h1' });
+      },
+    );
 
     it('of a run that has ended are not leased, and are pruned', async () => {
       const runId = await givenTasks('a');

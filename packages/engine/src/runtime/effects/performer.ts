@@ -15,6 +15,7 @@ import {
 } from '../../model/node-type.ts';
 import { LONGEST_TIMEOUT_MS } from '../../ports/clock.ts';
 import { executionOf, PerformedEffect } from './effect-context.ts';
+import type { NewTask } from '../../ports/store.ts';
 import type { EffectPorts, OpenEffectPorts } from '../../ports/effect-ports.ts';
 import { createFairQueue, type Ticket } from '../fairness/fair-queue.ts';
 import { StopSource } from './stop-source.ts';
@@ -67,6 +68,8 @@ export interface EffectHandle {
   abort(isLost: boolean): void;
   /** Of a task that waits for a worker: true when none has it, and none will. */
   withdraw?(): boolean;
+  /** Of a task that waits for a worker: what is to be kept of it if its run leaves memory; undefined when it does not only wait. */
+  parked?(): NewTask | undefined;
 }
 
 export interface PerformerOptions {

@@ -149,6 +149,7 @@ export function createNodeTypes(dependencies: NodeTypeDependencies): NodeTypes {
       await mappings.set(caller, { typeId, version, to });
     },
     resolveServed: mappings.resolve,
+    mappedTo: mappings.sources,
     watch(onChange) {
       watchers.add(onChange);
       return () => void watchers.delete(onChange);

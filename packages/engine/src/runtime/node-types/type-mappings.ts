@@ -13,6 +13,8 @@ import { nameOf } from './type-log.ts';
 export interface TypeMappings {
   set(caller: Caller, mapping: TypeMapping): Promise<void>;
   resolve(tenant: string, typeId: string, version: string): Promise<string>;
+  /** The other versions that `resolve` to this one. */
+  sources(tenant: string, typeId: string, version: string): Promise<readonly string[]>;
 }
 
 export interface TypeMapping {
@@ -101,6 +103,14 @@ export function createTypeMappings(options: TypeMappingOptions): TypeMappings {
       const to = await mapped(tenant);
       if (to.size === 0) return version;
       return [...followed(to, typeId, version)].at(-1) ?? version;
+    },
+    async sources(tenant, typeId, version) {
+      const to = await mapped(tenant);
+      const prefix = nameOf(typeId, '');
+      return [...to.keys()].flatMap((name) => {
+        const from = name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
+        return from !== undefined && [...followed(to, typeId, from)].at(-1) === version ? from : [];
+      });
     },
   };
 }

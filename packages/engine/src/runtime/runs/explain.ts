@@ -1,4 +1,5 @@
 import { type InterruptKind, toIso, waitingFor } from '@weft/protocol';
+import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type NodeState, type RunState, type StepState } from '../../model/run-state.ts';
 import type { ExplainedTask, Explanation } from '../../host/host.ts';
 import type { RunRow } from '../../ports/store.ts';
@@ -35,6 +36,22 @@ export function explainWaitingFor(explanation: Explanation, aside: Quarantined):
     ...explanation,
     sentence: `Node ${nodeId} waits for its child run ${childRunId}, which is quarantined since ${aside.since}: ${aside.reason} See: weft runs why ${childRunId}`,
   };
+}
+
+/** Nobody holds it, and it is not due for the sake of what is under way: workers may take its tasks from the store. */
+export function isParked({ holder, head }: RunRow): boolean {
+  return holder === undefined && head.wakeAt !== 0;
+}
+
+/** What a run waits for that was left with its tasks. */
+export function parkedTasks({ nodes }: Plan, state: RunState): readonly WorkerTask[] {
+  return [...state.nodes.values()].flatMap(({ nodeId, status, startedAt }) => {
+    const type = nodes.get(nodeId)?.type;
+    if (status !== 'running' || startedAt === undefined || type?.kind !== 'effect') return [];
+    if (type.servedBy === undefined) return [];
+    const { typeId, version } = type.servedBy;
+    return { nodeId, task: { typeId, version, since: toIso(startedAt) } };
+  });
 }
 
 /** In one sentence what a run waits for; `tasks` are those at workers, or waiting for one. */
@@ -126,7 +143,8 @@ function runningReason(row: RunRow, state: RunState, now: number, tasks: readonl
   }
   const effect = open.find((node) => node.status === 'running' && node.dueAt === undefined);
   const timer = open.filter((node) => node.dueAt !== undefined).sort(byDueTime)[0];
-  if (row.holder === undefined && (timer?.dueAt === undefined || timer.dueAt <= now)) {
+  const isLeft = row.holder === undefined && (timer?.dueAt === undefined || timer.dueAt <= now);
+  if (isLeft && tasks.length === 0) {
     return { waitingFor: 'claim', sentence: 'No process holds the run; it waits for one to claim it.' };
   }
   if (effect !== undefined) return effectReason(effect, tasks[0]);

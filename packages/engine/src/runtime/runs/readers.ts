@@ -16,7 +16,14 @@ import type {
 } from '../../host/host.ts';
 import type { RunFilter, RunRow, Store } from '../../ports/store.ts';
 import type { Dispatcher } from '../scheduling/dispatcher.ts';
-import { explainQuarantine, explainRun, explainWaitingFor, type WorkerTask } from './explain.ts';
+import {
+  explainQuarantine,
+  explainRun,
+  explainWaitingFor,
+  isParked,
+  parkedTasks,
+  type WorkerTask,
+} from './explain.ts';
 import type { Feed } from '../streams/feed.ts';
 import type { FinishedRun, FinishedRuns } from './finished-runs.ts';
 import { openCursor } from '../streams/follow.ts';
@@ -202,8 +209,8 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       const quarantined = quarantineOf(row);
       if (quarantined !== undefined) return explainQuarantine(row, quarantined);
       const tasks = await dependencies.tasksOf(runId);
-      const explanation = await withState(row, (_plan, state) =>
-        explainRun(row, state, dependencies.now(), tasks),
+      const explanation = await withState(row, (plan, state) =>
+        explainRun(row, state, dependencies.now(), isParked(row) ? parkedTasks(plan, state) : tasks),
       );
       const { childRunId } = explanation;
       const child = childRunId === undefined ? undefined : await store.readRun(childRunId, caller.tenant);

@@ -61,7 +61,7 @@ export function createManageSchedules(dependencies: ScheduleDependencies): Sched
     const identity = { name, uid: randomId(random), createdAt: at, createdBy: caller.principal };
     const schedule = newSchedule(spec, identity, times);
     const view = viewOf(schedule);
-    return await untilWritten(async () => {
+    return await counter.inTurn(caller.tenant, async () => {
       if ((await read(caller, name)) !== undefined) throw exists(name);
       const result = await committer.submit({
         kind: 'document',
@@ -103,7 +103,7 @@ export function createManageSchedules(dependencies: ScheduleDependencies): Sched
   }
 
   function remove(caller: Caller, name: string): Promise<boolean> {
-    return untilWritten(async () => {
+    return counter.inTurn(caller.tenant, async () => {
       const found = await read(caller, name);
       if (found === undefined) return false;
       const { ownedBy } = found.schedule;

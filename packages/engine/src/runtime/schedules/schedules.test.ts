@@ -87,6 +87,18 @@ describe('a schedule', () => {
     expect(JSON.parse(page?.events[0]?.document ?? '{}').causationId).toMatch(/^due_[0-9a-f]{32}$/);
   });
 
+  it('is made and removed with sixty others at once', async () => {
+    const test = await open();
+    await test.register(PURE);
+    const names = Array.from({ length: 60 }, (_, index) => `s${index}`);
+
+    await Promise.all(names.map((name) => test.host.schedules.create(alice, nightly({ name }))));
+
+    expect((await test.host.schedules.list(alice, { limit: 100 })).rows).toHaveLength(60);
+    const removed = await Promise.all(names.map((name) => test.host.schedules.remove(alice, name)));
+    expect(removed.every(Boolean)).toBe(true);
+  });
+
   it('starts one run per due time, however many processes look at once (D-7, D-8)', async () => {
     const clock = testClock();
     const store = openMemoryStore({ clock: clock.now });

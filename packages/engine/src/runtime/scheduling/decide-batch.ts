@@ -61,8 +61,12 @@ class PresentMoment implements Moment {
 /** True when a run that has nothing queued or in flight may leave memory: it is over, or nothing is due soon. */
 export function mayPark(tools: BatchTools, run: LiveRun): boolean {
   if (isTerminalStatus(run.state.status)) return true;
-  const wake = nextWake(run);
-  return wake === null || (wake > 0 && wake - tools.clock.now() > tools.limits.parkAfterMs);
+  return !isSoon(tools, nextWake(run));
+}
+
+/** A run that wakes then is not worth unloading. */
+export function isSoon({ clock, limits }: BatchTools, wakeAt: number | null): boolean {
+  return wakeAt !== null && (wakeAt === 0 || wakeAt - clock.now() <= limits.parkAfterMs);
 }
 
 export interface BatchWrite {

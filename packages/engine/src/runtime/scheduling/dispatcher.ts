@@ -32,6 +32,8 @@ import { createOrphanedClaims } from './orphaned-claims.ts';
  *      for and adopted, unless this process is already adopting them.
  * W-7. A run that keeps harming the host is quarantined (quarantine.ts), and only a cancel still reaches it.
  * W-8. Runs are admitted to memory by the bytes they take (live-memory.ts). While some wait for room, new ones wait, too.
+ * W-42. Where runs are at a mark, those that only wait for workers leave memory, the newest first, with their tasks in the store: a
+ *       worker of any process takes those, and then the run is due. So runs without a worker keep no others from running.
  */
 export interface Dispatcher {
   start(): void;
@@ -86,6 +88,8 @@ const LOAD_RETRIES = [1, 2, 5, 10, 30];
 /** Deciding what a run does next that throws so often in a row is not going to succeed. */
 const MOST_CRASHES = 5;
 const POKED_PER_POLL = 100;
+/** Each is a write. */
+const PARKED_AT_ONCE = 250;
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, lease } = options;
@@ -100,6 +104,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let running = false;
   let pokedFrom = 0;
   let pokedAt = 0;
+  let parksFrom = 0;
 
   const context: ActorContext = {
     ...options.actors,
@@ -181,7 +186,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         break;
       case 'doubtful':
         feed.signal(actor.runId);
-        void recoverLater(ending.unit);
+        void recoverLater(actor, ending.unit);
         break;
       case 'unwritable':
         feed.signal(actor.runId);
@@ -247,6 +252,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       log('warn', errorFields(error), 'looking for due runs failed');
       orphanedClaims.suspect();
     }
+    parkSome();
     pokeSome();
     return { claimed, nextAt };
   }
@@ -282,6 +288,19 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const count = Math.min(POKED_PER_POLL, all.length);
     for (let index = 0; index < count; index += 1) all[(pokedFrom + index) % all.length]?.poke();
     pokedFrom = (pokedFrom + count) % Math.max(all.length, 1);
+  }
+
+  /** Where it finds few, it costs more to look for them than they make room: not before the next poll then. */
+  function parkSome(): void {
+    const now = clock.monotonic();
+    if (draining || now < parksFrom) return;
+    const crowded = memory.crowded();
+    let parked = 0;
+    for (const runId of crowded) {
+      if (parked === PARKED_AT_ONCE) break;
+      if (runs.actor(runId)?.park() === true) parked += 1;
+    }
+    if (parked < Math.min(PARKED_AT_ONCE, crowded.length / 4)) parksFrom = now + limits.pollMs;
   }
 
   async function load(claim: Claimed, holder: string): Promise<void> {
@@ -365,24 +384,19 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (!runs.has(runId)) memory.release(runId);
   }
 
-  async function recoverLater(unit: RunUnit): Promise<void> {
-    const epoch = unit.create === undefined ? unit.epoch : 1;
+  async function recoverLater({ runId, epoch }: Claimed, unit?: RunUnit): Promise<void> {
     for (let failures = 0; running; failures += 1) {
       const holder = lease.holder();
       if (holder === undefined) return;
       try {
-        await store.committed(unit);
-        const row = await store.readRun(unit.runId, undefined);
+        if (unit !== undefined) await store.committed(unit);
+        const row = await store.readRun(runId, undefined);
         if (row !== undefined && row.epoch === epoch && row.holder === holder)
-          await load({ runId: unit.runId, epoch }, holder);
+          await load({ runId, epoch }, holder);
         else wake();
         return;
       } catch (error) {
-        log(
-          'warn',
-          { runId: unit.runId, failures, ...errorFields(error) },
-          'the fate of a write is still unknown',
-        );
+        log('warn', { runId, failures, ...errorFields(error) }, 'the fate of a write is still unknown');
         await pause(delayAfter(failures));
       }
     }
@@ -436,7 +450,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     pendingRuns: pending.loads,
     poke,
     wake,
-    recover: (unit) => void recoverLater(unit),
+    recover: (unit) => void recoverLater({ runId: unit.runId, epoch: unit.create ? 1 : unit.epoch }, unit),
     dropAll,
     counts: () => ({
       live: runs.actors().length,

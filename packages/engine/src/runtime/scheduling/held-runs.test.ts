@@ -12,6 +12,7 @@ function actorOf(epoch: number): RunActor {
     poke: NOTHING,
     read: () => Promise.resolve(undefined),
     drain: NOTHING,
+    park: () => false,
     drop: NOTHING,
   };
 }

@@ -30,6 +30,8 @@ export interface LiveMemory {
   release(runId: string): void;
   /** Runs to give back, so that the others have room. */
   toGiveBack(): readonly { readonly runId: string; readonly tenant: string }[];
+  /** Runs of those tenants that get no more room, the newest first. */
+  crowded(): readonly string[];
   readonly loads: Pick<Loads, 'all' | 'of'>;
 }
 
@@ -69,6 +71,15 @@ export function createLiveMemory(limits: Pick<HostLimits, 'maxLiveRuns' | 'maxLi
   function isFull(): boolean {
     const { units, bytes } = loads.all();
     return units >= limits.maxLiveRuns || (units > 0 && bytes >= limits.maxLiveBytes);
+  }
+
+  /** Tenants that have their share. */
+  function fullTenants(): string[] {
+    return loads
+      .tenants()
+      .flatMap(([tenant, own]) =>
+        own.units >= ofTenant.units || own.bytes >= ofTenant.bytes ? [tenant] : [],
+      );
   }
 
   function set(entry: Entry): void {
@@ -121,11 +132,7 @@ export function createLiveMemory(limits: Pick<HostLimits, 'maxLiveRuns' | 'maxLi
       return {
         limit: Math.min(limits.maxLiveRuns - units, CLAIMED_AT_ONCE),
         maxBytes: Math.floor((limits.maxLiveBytes - bytes) / HEAP_OF_UNREAD),
-        except: loads
-          .tenants()
-          .flatMap(([tenant, own]) =>
-            own.units >= ofTenant.units || own.bytes >= ofTenant.bytes ? [tenant] : [],
-          ),
+        except: fullTenants(),
       };
     },
     reserve({ runId, tenant, bytes }) {
@@ -147,6 +154,14 @@ export function createLiveMemory(limits: Pick<HostLimits, 'maxLiveRuns' | 'maxLi
       if (entry.grown < Math.max(LEAST_GROWTH, entry.bytes / 2)) return;
       entry.grown = 0;
       resize(entry, runBytes(entry.run.record, entry.run.state));
+    },
+    crowded() {
+      const tenants = new Set(isFull() ? loads.tenants().map(([tenant]) => tenant) : fullTenants());
+      if (tenants.size === 0) return [];
+      return entries
+        .values()
+        .flatMap(({ runId, tenant }) => (tenants.has(tenant) ? runId : []))
+        .reverse();
     },
     toGiveBack() {
       const { units, bytes, tenants } = loads.all();

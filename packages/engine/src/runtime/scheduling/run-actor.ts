@@ -2,7 +2,7 @@ import { nextTimer } from '../../core/decide/advance.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import { isTerminalStatus, type NodeError, type NodeKey } from '../../model/run-state.ts';
 import type { ChildRequest, EffectRequest, Input, Step } from '../../core/decide/step.ts';
-import type { Signal, RunUnit, Store, StoredEvent, CommandResult } from '../../ports/store.ts';
+import type { NewTask, Signal, RunUnit, Store, StoredEvent, CommandResult } from '../../ports/store.ts';
 import { LONGEST_TIMEOUT_MS, pause, yieldTurn } from '../../ports/clock.ts';
 import type { Committer, CommitResult } from '../commits/committer.ts';
 import type { Feed } from '../streams/feed.ts';
@@ -16,7 +16,14 @@ import type { Trial } from '../quarantine/quarantine.ts';
 import type { InputSource } from './input-source.ts';
 import { type TakenInput, type Told, WaitingInputs } from './waiting-inputs.ts';
 import { createWaitingReaders } from './waiting-readers.ts';
-import { mayPark, type RecordedMoment, batchUnit, type BatchTools, decideBatch } from './decide-batch.ts';
+import {
+  batchUnit,
+  type BatchTools,
+  decideBatch,
+  isSoon,
+  mayPark,
+  type RecordedMoment,
+} from './decide-batch.ts';
 
 /**
  * The holder of one claimed run. It takes one input at a time and turns it into a durable step (actor-phase.ts). Nothing is awaited
@@ -44,12 +51,14 @@ export interface RunActor {
   read<Result>(render: (run: LiveRun) => Result): Promise<{ readonly value: Result } | undefined>;
   /** No new effects; ends when those under way have been recorded. */
   drain(): void;
+  /** Leaves memory if it does nothing but wait for workers, its tasks being kept in the store. False when it stays. */
+  park(): boolean;
   /** Aborts everything and writes nothing more. */
   drop(): void;
 }
 
 export interface ActorContext extends BatchTools {
-  readonly store: Pick<Store, 'readInbox'>;
+  readonly store: Pick<Store, 'readInbox' | 'parkRun'>;
   readonly committer: Committer;
   readonly performer: Performer;
   readonly feed: Feed;
@@ -76,8 +85,8 @@ export type Ending =
   | { readonly type: 'lost' }
   /** The store takes what others write, but not this. */
   | { readonly type: 'unwritable' }
-  /** Whether this write is durable is not known, or it is known to be lost. */
-  | { readonly type: 'doubtful'; readonly unit: RunUnit };
+  /** Whether this write is durable is not known, or it is known to be lost. Without one: whether the claim was given up. */
+  | { readonly type: 'doubtful'; readonly unit?: RunUnit };
 
 export interface HeldRun {
   readonly run: LiveRun;
@@ -147,8 +156,44 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       for (const [key, handle] of effects) if (handle.withdraw?.() === true) effects.delete(key);
       work();
     },
+    park() {
+      const tasks = waitingTasks();
+      const wakeAt = nextTimer(run) ?? null;
+      if (tasks === undefined || isSoon(context, wakeAt)) return false;
+      for (const handle of effects.values()) handle.withdraw?.();
+      effects.clear();
+      void leave(tasks, wakeAt);
+      return true;
+    },
     drop: () => end({ type: 'dropped' }),
   };
+
+  /** Undefined when something else may move the run, or is to be done. */
+  function waitingTasks(): NewTask[] | undefined {
+    if (phase.now !== 'resting' || effects.size === 0 || effects.size !== run.inFlight.size) return undefined;
+    if (hasInput() || inputs.isDraining || inputs.hasUndecided || trial !== undefined) return undefined;
+    if (run.state.status !== 'running' || run.spawning.size > 0) return undefined;
+    const tasks = [...effects.values()].flatMap((handle) => handle.parked?.() ?? []);
+    return tasks.length === effects.size ? tasks : undefined;
+  }
+
+  /** Its effects are with this process no more: where the store does not take them the run is loaded again. */
+  async function leave(tasks: readonly NewTask[], wakeAt: number | null): Promise<void> {
+    phase.move('work');
+    phase.move('write');
+    clearTimeout(timer);
+    let isParked = false;
+    try {
+      isParked =
+        context.mayWrite(held.holder) &&
+        (await context.store.parkRun({ runId: record.runId, epoch, wakeAt }, tasks));
+    } catch (error) {
+      log('warn', { runId: record.runId, ...errorFields(error) }, 'a run could not be parked');
+    }
+    if (!isParked) return end({ type: 'doubtful' });
+    // By a command that came meanwhile it is due, and found as such: mostly there was none.
+    end({ type: 'parked', poked: false, wakeAt: inputs.isInboxUnread ? 0 : wakeAt });
+  }
 
   function work(): void {
     if (!phase.move('work')) return;

@@ -17,7 +17,8 @@ import type { ReadTrigger, Trigger } from './trigger-records.ts';
 /**
  * What becomes of a delivery that is known to be genuine.
  *
- * D-11. The id of a delivery commits with the run that it starts, so that it starts one, however often and wherever it arrives.
+ * D-11. The id of a delivery commits with the run that it starts, so that it starts one, however often and wherever it arrives. So does its
+ *       signature where the id is not signed, for as long as that is valid: under another id it starts none either.
  * D-12. A verified delivery starts a run, or is kept: to be tried again, or as a dead letter with the reason.
  */
 export interface Delivering {
@@ -56,6 +57,8 @@ export interface Attempt {
   readonly kept: Kept;
   readonly attempt: number;
   readonly bytes: number;
+  /** Where it covers more than the id does. Only of one that has just arrived. */
+  readonly signature?: string | undefined;
   /** Of the document that it was kept in. */
   readonly from?: { readonly id: string; readonly version: string };
 }
@@ -91,7 +94,7 @@ export function createDelivering(dependencies: DeliveringDependencies): Deliveri
     }
     const result = await run.commit({
       ...remembered(found, attempt, { runId: run.runId }),
-      documents: removalOf(found, attempt),
+      documents: [...removalOf(found, attempt), ...signatureWrite(found, attempt)],
     });
     if (result.state === 'committed') return { outcome: 'started', runId: run.runId };
     return answerTo(result);
@@ -151,7 +154,7 @@ export function createDelivering(dependencies: DeliveringDependencies): Deliveri
     const result = await committer.submit({
       kind: 'audit',
       batchId: randomId(random),
-      documents,
+      documents: [...documents, ...signatureWrite(found, attempt)],
       audit: [
         {
           at: now,
@@ -192,13 +195,25 @@ export function createDelivering(dependencies: DeliveringDependencies): Deliveri
     };
   }
 
+  /** Twice as long as a signed time may be off: it may lie ahead. */
+  function signatureWrite({ tenant, trigger }: ReadTrigger, { signature }: Attempt): DocumentWrite[] {
+    if (signature === undefined) return [];
+    const at = clock.now();
+    const place = { tenant, collection: SIGNATURES, scope: trigger.id, id: sha256Hex(signature) };
+    return [{ ...place, body: '1', at, expiresAt: at + 2 * limits.deliveryToleranceMs, onlyNew: true }];
+  }
+
   return { deliver, keep, prepare, seenBefore };
 }
+
+const SIGNATURES = 'delivery-signature';
+const CONFLICTS: ReadonlySet<string> = new Set(['document_changed', 'document_exists']);
 
 /** What was not written, because another process was faster or the store is away. */
 function answerTo(result: Exclude<CommitResult, { state: 'committed' }>): IngestAnswer {
   if (result.state === 'refused' && result.reason === 'idempotency_exists') return duplicateOf(result.record);
-  if (result.state === 'refused' && result.reason === 'document_changed') return { outcome: 'duplicate' };
+  const isKnown = result.state === 'refused' && CONFLICTS.has(result.reason);
+  if (isKnown) return { outcome: 'duplicate' };
   throw writeFailure(result);
 }
 
@@ -248,7 +263,7 @@ export function retryPlace(tenant: string, id: string): DocumentPlace {
 
 function retryWrite(
   tenant: string,
-  { from, ...kept }: Attempt & { readonly triggerId: string },
+  { from, signature: _signature, ...kept }: Attempt & { readonly triggerId: string },
   { id, at, dueAt }: { readonly id: string; readonly at: number; readonly dueAt: number },
 ): DocumentWrite {
   const body = JSON.stringify(kept);

@@ -16,7 +16,7 @@ import {
 } from './delivering.ts';
 import { contentOf, shownHeaders, UnreadableDelivery } from './delivery-content.ts';
 import type { DeliveryRate } from './delivery-rate.ts';
-import { deliveryIdOf, handshakeOf, isGenuine, type RawDelivery } from './schemes.ts';
+import { deliveryIdOf, handshakeOf, isGenuine, type RawDelivery, signatureOf } from './schemes.ts';
 import { findTrigger, readTrigger, type ReadTrigger, triggerPlace } from './trigger-records.ts';
 
 /**
@@ -80,7 +80,8 @@ export function createIngesting(dependencies: IngestDependencies): Ingesting {
       const deliveryId = trigger.dedupEnabled ? deliveryIdOf(trigger.scheme, delivery, content) : undefined;
       return deliveryId === undefined ? {} : { deliveryId };
     };
-    const bytes = delivery.body.length;
+    const signature = trigger.dedupEnabled ? signatureOf(trigger.scheme, delivery) : undefined;
+    const arrived = { attempt: 1, bytes: delivery.body.length, signature };
     let content: Json;
     try {
       content = contentOf(delivery);
@@ -88,7 +89,7 @@ export function createIngesting(dependencies: IngestDependencies): Ingesting {
       if (!(error instanceof UnreadableDelivery)) throw error;
       const obstacle = { reason: 'body_unreadable', message: error.message, isPassing: false };
       const kept = { ...UNREADABLE, ...idIn(null), receivedAt };
-      return await keep(found, { kept, attempt: 1, bytes }, obstacle);
+      return await keep(found, { kept, ...arrived }, obstacle);
     }
     const answer = handshakeOf(trigger.scheme, delivery, content);
     if (answer !== undefined) return { outcome: 'answered', answer };
@@ -96,7 +97,7 @@ export function createIngesting(dependencies: IngestDependencies): Ingesting {
     const earlier = named.deliveryId !== undefined && (await seenBefore(found, named.deliveryId));
     if (earlier) return earlier;
     const kept = { headers: shownHeaders(delivery.headers), content, receivedAt, ...named };
-    return await deliver(found, { kept, attempt: 1, bytes });
+    return await deliver(found, { kept, ...arrived });
   }
 
   return {

@@ -95,7 +95,7 @@ export function createManageTriggers(dependencies: TriggerDependencies): Omit<Tr
     };
     const view = triggerView(trigger, false);
     const [record, owner] = newTriggerWrites(caller.tenant, trigger);
-    return await untilWritten(async () => {
+    return await counter.inTurn(caller.tenant, async () => {
       const result = await committer.submit({
         kind: 'document',
         batchId: randomId(random),
@@ -137,7 +137,7 @@ export function createManageTriggers(dependencies: TriggerDependencies): Omit<Tr
   }
 
   function remove(caller: Caller, id: string): Promise<boolean> {
-    return untilWritten(async () => {
+    return counter.inTurn(caller.tenant, async () => {
       const found = await read(caller, id);
       if (found === undefined) return false;
       const { ownedBy } = found.trigger;

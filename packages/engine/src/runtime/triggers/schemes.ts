@@ -20,6 +20,8 @@ interface Scheme {
   readonly signed: (delivery: RawDelivery, secret: string) => Signed | '' | undefined;
   /** What the sender calls this delivery, where it says so. */
   readonly deliveryId: (delivery: RawDelivery, content: Json) => string | undefined;
+  /** What of a delivery is as signed, where the id is not: the same of two deliveries is one that was repeated. */
+  readonly signature?: (delivery: RawDelivery) => string | undefined;
   /** What is answered at once, without starting anything. */
   readonly handshake?: (delivery: RawDelivery, content: Json) => Json | undefined;
 }
@@ -37,6 +39,9 @@ const hmacHex = (secret: string, ...parts: readonly (string | Uint8Array)[]): st
   return hmac.digest('hex');
 };
 
+const protocolSignature = (headers: RawDelivery['headers']): string | undefined =>
+  headers['openwop-signature'] ?? headers['x-openwop-signature'];
+
 const memberText = (content: Json, name: string): string | undefined => {
   const value = isJsonObject(content) ? content[name] : undefined;
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -48,13 +53,14 @@ const SCHEMES: Readonly<Record<TriggerScheme, Scheme>> = {
     isSendersSecret: false,
     signed({ headers, body }, secret) {
       const at = headers['openwop-timestamp'] ?? headers['x-openwop-timestamp'];
-      const given = headers['openwop-signature'] ?? headers['x-openwop-signature'];
+      const given = protocolSignature(headers);
       if (at === undefined || given === undefined) return undefined;
       return { given: [given], expected: `sha256=${hmacHex(secret, `${at}.`, body)}`, at };
     },
     // Without an id the signature is one: it covers the time and the content.
-    deliveryId: ({ headers }) =>
-      headers['openwop-delivery-id'] ?? headers['openwop-signature'] ?? headers['x-openwop-signature'],
+    deliveryId: ({ headers }) => headers['openwop-delivery-id'] ?? protocolSignature(headers),
+    // The id is not signed: whoever has captured a delivery could send it again under another one.
+    signature: ({ headers }) => protocolSignature(headers),
   },
   github: {
     isSendersSecret: false,
@@ -144,6 +150,10 @@ export function deliveryIdOf(
   content: Json,
 ): string | undefined {
   return SCHEMES[scheme].deliveryId(delivery, content)?.slice(0, LONGEST_ID);
+}
+
+export function signatureOf(scheme: TriggerScheme, delivery: RawDelivery): string | undefined {
+  return SCHEMES[scheme].signature?.(delivery);
 }
 
 export function handshakeOf(scheme: TriggerScheme, delivery: RawDelivery, content: Json): Json | undefined {

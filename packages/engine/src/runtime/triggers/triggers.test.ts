@@ -211,6 +211,23 @@ describe('a delivery', () => {
     expect(await send(test, id, sample(test.clock.now()))).toMatchObject({ outcome: 'started' });
   });
 
+  it('that was captured starts nothing under another id, as long as its signature is valid (D-11)', async () => {
+    const test = await open();
+    const { id, secret = '' } = await made(test, triggerFor('hmac'));
+    const start = test.clock.now();
+    const sample = (at: number, name: string) =>
+      signed(secret, '{"n":1}', at, { 'openwop-delivery-id': name });
+    expect(await send(test, id, sample(start, 'one'))).toMatchObject({ outcome: 'started' });
+
+    const repeated = await Promise.all(['two', 'three'].map((name) => send(test, id, sample(start, name))));
+    expect(repeated).toEqual([{ outcome: 'duplicate' }, { outcome: 'duplicate' }]);
+    test.clock.advance(5 * 60_000);
+    expect(await send(test, id, sample(start, 'four'))).toEqual({ outcome: 'duplicate' });
+
+    expect(await send(test, id, sample(test.clock.now(), 'five'))).toMatchObject({ outcome: 'started' });
+    expect((await test.host.runs.list(alice, {}, { limit: 5 })).rows).toHaveLength(2);
+  });
+
   it('with a shared secret is let in by it, in either header, and by no other', async () => {
     const test = await open();
     const { id, secret = '' } = await made(test, triggerFor('shared-secret'));

@@ -2,6 +2,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { OpenEffectPorts } from '../../ports/effect-ports.ts';
 import { errorFields, type Log } from '../../ports/log.ts';
 import type { LeasedTask, Tasks, TaskType } from '../../ports/store.ts';
+import type { NodeTypes } from '../node-types/node-types.ts';
 import { type Holding, ServedTask, type TaskOwner } from './served-task.ts';
 import type { TaskBody, TaskNote, TaskResult } from './task-body.ts';
 import type { FindHeld, WorkerHub } from './worker-hub.ts';
@@ -34,7 +35,10 @@ export interface BorrowedTasks {
 export interface BorrowedOptions {
   readonly store: Tasks;
   readonly hub: () => Pick<WorkerHub, 'offer' | 'drop' | 'sessions' | 'isServedHere'>;
+  readonly types: Pick<NodeTypes, 'mappedTo'>;
   readonly openPorts: OpenEffectPorts;
+  /** How often tasks are looked for that nothing was heard of. */
+  readonly everyMs: number;
   readonly holder: () => string | undefined;
   readonly node: () => string;
   readonly clock: Clock;
@@ -56,6 +60,7 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
   /** Tenants for which there may be something. */
   const wanted = new Set<string>();
   let unwatch: (() => void) | undefined;
+  let looking: NodeJS.Timeout | undefined;
   let isLooking = false;
   const sessions = () => options.hub().sessions();
 
@@ -81,15 +86,18 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
     const limit = Math.min(room, MOST_AT_ONCE);
     wanted.delete(tenant);
     if (holder === undefined) return;
-    const leased = await store.claimTasks(holder, tenant, types, limit);
+    const performers = await performersOf(options.types, tenant, types);
+    const asked = [...performers.values()].map(({ asked }) => asked);
+    const leased = await store.claimTasks(holder, tenant, asked, limit);
     // As many as were asked for: there may be more when there is room again.
     if (leased.length === limit) wanted.add(tenant);
-    for (const task of leased) borrow(task, holder);
+    for (const task of leased) borrow(task, holder, performers.get(nameOf(task))?.by ?? task.version);
   }
 
-  function borrow(leased: LeasedTask, holder: string): void {
+  function borrow(leased: LeasedTask, holder: string, version: string): void {
     const body = JSON.parse(leased.body) as TaskBody;
-    const served = new ServedTask(body.offer, ownerOf(leased, body, holder), clock.now());
+    const offer = { ...body.offer, version };
+    const served = new ServedTask(offer, ownerOf(leased, body, holder), clock.now());
     borrowed.set(leased.taskId, { leased, served, noting: undefined });
     options.hub().offer(served);
   }
@@ -162,6 +170,11 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
     }
   }
 
+  function lookEverywhere(): void {
+    for (const { about } of sessions()) wanted.add(about.tenant);
+    if (wanted.size > 0) void lookForMore();
+  }
+
   return {
     room({ about }) {
       if (wanted.has(about.tenant)) void lookForMore();
@@ -193,16 +206,38 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
     },
     hasHeld: () => [...borrowed.values()].some(({ served }) => served.holding !== undefined),
     start() {
-      unwatch = store.watchTasks(() => {
-        for (const { about } of options.hub().sessions()) wanted.add(about.tenant);
-        if (wanted.size > 0) void lookForMore();
-      });
+      unwatch = store.watchTasks(lookEverywhere);
+      looking = setInterval(lookEverywhere, options.everyMs);
+      looking.unref();
     },
     stop() {
       unwatch?.();
+      clearInterval(looking);
       for (const { noting } of borrowed.values()) clearTimeout(noting);
     },
   };
+}
+
+function nameOf({ typeId, version }: TaskType): string {
+  return `${typeId}@${version}`;
+}
+
+/**
+ * The version that performs tasks of each type: itself, or the one that an operator has mapped it to. What waits in the store keeps the
+ * version it was put up with.
+ */
+async function performersOf(
+  mappings: Pick<NodeTypes, 'mappedTo'>,
+  tenant: string,
+  types: readonly TaskType[],
+): Promise<ReadonlyMap<string, { readonly asked: TaskType; readonly by: string }>> {
+  const found = new Map<string, { readonly asked: TaskType; readonly by: string }>();
+  for (const { typeId, version: by } of types) {
+    for (const version of await mappings.mappedTo(tenant, typeId, by))
+      found.set(nameOf({ typeId, version }), { asked: { typeId, version }, by });
+  }
+  for (const asked of types) found.set(nameOf(asked), { asked, by: asked.version });
+  return found;
 }
 
 interface Room {
@@ -219,7 +254,7 @@ function roomsOf(sessions: Iterable<WorkerSession>, tenants: ReadonlySet<string>
     const known = found.get(about.tenant) ?? { types: new Map<string, TaskType>(), room: 0 };
     known.room += credit;
     for (const { typeId, version } of about.types)
-      known.types.set(`${typeId}@${version}`, { typeId, version });
+      known.types.set(nameOf({ typeId, version }), { typeId, version });
     found.set(about.tenant, known);
   }
   return found;

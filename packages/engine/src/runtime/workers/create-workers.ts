@@ -37,7 +37,7 @@ export interface WorkerRuntime extends ServedTypes, Pick<Performer, 'perform'> {
 export interface WorkerDependencies {
   readonly store: Tasks & Documents;
   readonly committer: Committer;
-  readonly types: Pick<NodeTypes, 'register' | 'resolveServed' | 'watch'>;
+  readonly types: Pick<NodeTypes, 'register' | 'resolveServed' | 'mappedTo' | 'watch'>;
   readonly openPorts: OpenEffectPorts;
   readonly lease: () => Pick<Lease, 'holder' | 'leftMs'>;
   /** What this process is called among those on the same store. */
@@ -66,6 +66,7 @@ export function createWorkers(dependencies: WorkerDependencies): WorkerRuntime {
   const borrowed = createBorrowedTasks({
     ...dependencies,
     hub: () => hub,
+    everyMs: limits.claimTtlMs,
     holder: () => lease().holder(),
   });
   const hub: WorkerHub = createWorkerHub({
@@ -111,7 +112,10 @@ export function createWorkers(dependencies: WorkerDependencies): WorkerRuntime {
       borrowed.start();
       hub.start();
       directory.start();
-      unwatch = dependencies.types.watch(own.remap);
+      unwatch = dependencies.types.watch((tenant) => {
+        own.remap(tenant);
+        borrowed.served(tenant);
+      });
     },
     drain: hub.drain,
     async stop() {

@@ -8,9 +8,9 @@ import type { Outcome } from '../../core/decide/step.ts';
 import { invocationOf } from '../effects/effect-context.ts';
 import { effectType, type EffectHandle, type EffectTask, type Performer } from '../effects/performer.ts';
 import type { NodeTypes } from '../node-types/node-types.ts';
-import type { StoredTask } from '../../ports/store.ts';
+import type { NewTask, StoredTask } from '../../ports/store.ts';
 import { misfit } from './check-values.ts';
-import type { PutUp, PutUpTasks } from './put-up-tasks.ts';
+import { newTask, type PutUp, type PutUpTasks } from './put-up-tasks.ts';
 import { createCutOffTasks } from './cut-off-tasks.ts';
 import { createOwnTaskIndex, isOnce, offerOf, outcomeOfLoss, OwnTask, placeOf } from './own-task.ts';
 import type { ServedTask, TaskOffer, TaskOwner } from './served-task.ts';
@@ -47,7 +47,7 @@ export interface OwnTaskView {
 }
 
 export interface OwnTaskOptions {
-  readonly hub: () => Pick<WorkerHub, 'offer' | 'drop'>;
+  readonly hub: () => Pick<WorkerHub, 'offer' | 'drop' | 'isServedHere'>;
   readonly putUp: (waiting: () => Iterable<PutUp>) => PutUpTasks;
   readonly types: Pick<NodeTypes, 'resolveServed'>;
   readonly openPorts: OpenEffectPorts;
@@ -101,6 +101,7 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
         tasks.remove(own);
         return true;
       },
+      parked: () => parkedTask(own, { putUp, hub: options.hub(), waitedMs: clock.now() - own.served.since }),
     };
   }
 
@@ -199,10 +200,9 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
     findHeld(tenant, taskId, lease) {
       const own = tasks.get(taskId);
       if (own === undefined || own.served.offer.tenant !== tenant) return undefined;
-      const { served } = own;
-      if (served.holding !== undefined) return served.holding.lease === lease ? served : undefined;
-      const mayStillHave = own.mayBeResumed && served.timesGiven === 0 && !putUp.has(own);
-      return mayStillHave ? served : undefined;
+      const { holding } = own.served;
+      const isHeld = holding === undefined ? mayStillBeHeld(own, putUp) : holding.lease === lease;
+      return isHeld ? own.served : undefined;
     },
     putUp,
     of: (runId) => tasks.ofRun(runId).map((own) => ({ served: own.served, elsewhere: putUp.noteOf(own) })),
@@ -220,6 +220,29 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
       putUp.start();
     },
   };
+}
+
+function mayStillBeHeld(own: OwnTask, putUp: PutUpTasks): boolean {
+  return own.mayBeResumed && own.served.timesGiven === 0 && !putUp.has(own);
+}
+
+/** A worker that serves a task takes it in a moment, mostly; one that has waited longer than this is not next. */
+const NEXT_MS = 10_000;
+
+/** As it is put up when its run leaves memory; undefined while a worker has it or is about to. */
+function parkedTask(
+  own: OwnTask,
+  place: {
+    readonly putUp: PutUpTasks;
+    readonly hub: Pick<WorkerHub, 'isServedHere'>;
+    readonly waitedMs: number;
+  },
+): NewTask | undefined {
+  if (isOnce(own.task)) return undefined;
+  const { tenant, typeId, version } = own.served.offer;
+  const isNext = place.waitedMs < NEXT_MS && place.hub.isServedHere(tenant, typeId, version);
+  const isFree = place.putUp.has(own) && place.putUp.noteOf(own)?.holder === undefined;
+  return isFree || (own.served.state === 'waiting' && !isNext) ? newTask(own) : undefined;
 }
 
 /** What was streamed at another process arrives with the result. */

@@ -151,15 +151,16 @@ export function createPutUpTasks(options: PutUpOptions): PutUpTasks {
     if (stored === undefined) return false;
     up.set(idOf(own), own);
     known.set(stored.taskId, stored);
-    if (stored.result !== undefined) settle(own, stored);
-    if (stored.result !== undefined) return true;
-    if (stored.holder === undefined && isOver(own, stored)) return true;
+    settle(own, stored);
+    if (stored.result !== undefined || (stored.holder === undefined && isOver(own, stored))) return true;
+    const isFree = stored.holder === undefined && !isOnce(own.task);
+    if (isFree && (await store.withdrawTask(stored.taskId, stored.epoch, true))) {
+      forget(own);
+      return false;
+    }
     // Under our claim from now on, so that it is leased again if its holder is lost.
     await putUp(own);
-    if (stored.holder !== undefined || isOnce(own.task)) return true;
-    if (!(await store.withdrawTask(stored.taskId, own.task.epoch, true))) return true;
-    forget(own);
-    return false;
+    return true;
   }
 
   function withdraw(own: PutUp): void {
@@ -236,7 +237,7 @@ function isServedBy(hub: ReturnType<PutUpOptions['hub']>, { offer }: ServedTask)
   return hub.isServedHere(offer.tenant, offer.typeId, offer.version);
 }
 
-function newTask({ task, served: { offer } }: PutUp): NewTask {
+export function newTask({ task, served: { offer } }: PutUp): NewTask {
   const { principal, effect, limits, runId, epoch } = task;
   const { taskId, tenant, typeId, version } = offer;
   const { attempt } = effect;

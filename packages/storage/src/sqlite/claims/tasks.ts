@@ -1,9 +1,10 @@
-import type { LeasedTask, StoredTask, Tasks } from '@weft/engine';
+import type { LeasedTask, NewTask, StoredTask, Tasks, TaskType } from '@weft/engine';
 import { type Connection, inTransaction } from '../file/connection.ts';
 import { runIdBytes } from '../runs/codec.ts';
 
 interface TaskRow {
   readonly ord: number;
+  readonly rid: number;
   readonly id: string;
   readonly run: string;
   readonly epoch: number;
@@ -26,13 +27,20 @@ export interface TaskNews {
 
 /** The file has one owner, so its own workers are found without these; a host that is embedded twice over one store may need them. */
 export function prepareTasks(connection: Connection, news: TaskNews): Omit<Tasks, 'watchTasks'> {
-  const { db, holders, clock } = connection;
+  const { db, holders, clock, knownRuns } = connection;
   const findRun = db.prepare<{ rid: number }>(
     'SELECT rid FROM runs WHERE id = ? AND epoch = ? AND status < 6',
   );
-  const put = db.prepare(
+  const insert = db.prepare(
     `INSERT INTO tasks (id, rid, run, epoch, tenant, type, version, once, body)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch`,
+  );
+  const park = db.prepare(
+    `UPDATE runs SET holder = NULL, epoch = epoch + 1, wake_at = ?1, due_at = CASE WHEN inbox > 0 THEN 0 ELSE ?1 END
+     WHERE id = ?2 AND epoch = ?3 AND holder IS NOT NULL AND status < 6`,
+  );
+  const wake = db.prepare(
+    'UPDATE runs SET wake_at = 0, due_at = 0 WHERE rid = ? AND holder IS NULL AND status < 6',
   );
   const findFree = db.prepare<TaskRow>(
     `SELECT tasks.* FROM tasks JOIN runs USING (rid)
@@ -61,30 +69,62 @@ export function prepareTasks(connection: Connection, news: TaskNews): Omit<Tasks
     return row !== undefined && row.lease === lease && row.holder !== null ? row : undefined;
   }
 
+  function put(
+    rid: number,
+    { taskId, runId, tenant, typeId, version, isOnce, body }: NewTask,
+    epoch: number,
+  ) {
+    insert.run(taskId, rid, runId, epoch, tenant, typeId, version, isOnce ? 1 : 0, body);
+  }
+
+  /** No more are read than are taken: many thousands may wait. */
+  function freeOf(tenant: string, { typeId, version }: TaskType, limit: number): TaskRow[] {
+    const found: TaskRow[] = [];
+    for (const row of findFree.iterate(tenant, typeId, version)) {
+      if (found.length === limit) break;
+      if (mayLease(row)) found.push(row);
+    }
+    return found;
+  }
+
   function mayLease(row: TaskRow): boolean {
     if (isTaken(row)) return false;
     return row.once === 0 || (row.losses === 0 && row.holder === null);
   }
 
   return {
-    async offerTask({ taskId, runId, epoch, tenant, typeId, version, isOnce, body }) {
-      const id = runIdBytes(runId);
-      const run = id && findRun.get(id, epoch);
+    async offerTask(task) {
+      const id = runIdBytes(task.runId);
+      const run = id && findRun.get(id, task.epoch);
       if (!run) return false;
-      inTransaction(connection, () =>
-        put.run(taskId, run.rid, runId, epoch, tenant, typeId, version, isOnce ? 1 : 0, body),
-      );
+      inTransaction(connection, () => put(run.rid, task, task.epoch));
       news.offered();
       return true;
     },
+    async parkRun({ runId, epoch, wakeAt }, tasks) {
+      const id = runIdBytes(runId);
+      const run = id && findRun.get(id, epoch);
+      if (!run || findOfRun.all(run.rid).some((row) => row.result !== null || isTaken(row))) return false;
+      const isParked = inTransaction(connection, () => {
+        if (park.run(wakeAt, id, epoch).changes === 0) return false;
+        for (const task of tasks) put(run.rid, task, epoch + 1);
+        return true;
+      });
+      knownRuns.forget(runId);
+      if (isParked) news.offered();
+      return isParked;
+    },
     async claimTasks(holder, tenant, types, limit) {
       const free = types
-        .flatMap(({ typeId, version }) => findFree.all(tenant, typeId, version).filter(mayLease))
+        .flatMap((type) => freeOf(tenant, type, limit))
         .sort((a, b) => a.ord - b.ord)
         .slice(0, limit);
       if (free.length === 0) return [];
       inTransaction(connection, () => {
-        for (const { ord } of free) take.run(holders.numberOf(holder), ord);
+        for (const { ord, rid } of free) {
+          take.run(holders.numberOf(holder), ord);
+          wake.run(rid);
+        }
       });
       return free.map(leasedFrom);
     },
@@ -153,11 +193,15 @@ function leasedFrom(row: TaskRow): LeasedTask {
   };
 }
 
-/** Nobody of an earlier owner has a task any more. */
+/**
+ * No process of an earlier owner has a task any more, but a worker may: it is leased again when its run, which is due, has been taken up by
+ * one that knows how long to wait.
+ */
 export function freeAllTasks(connection: Connection): void {
   inTransaction(connection, () =>
     connection.db.exec(
-      'UPDATE tasks SET holder = NULL, note = NULL, losses = losses + 1 WHERE holder IS NOT NULL AND result IS NULL',
+      `UPDATE tasks SET holder = NULL, note = NULL, losses = losses + 1, epoch = -1
+       WHERE holder IS NOT NULL AND result IS NULL`,
     ),
   );
 }
