@@ -6,6 +6,7 @@ import type { AuditAnchor } from '../runtime/audit/audit-anchor.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Conformance } from '../ports/conformance.ts';
 import type { Models } from '../ports/models.ts';
+import type { PackFormat } from '../ports/packs.ts';
 import type { Tools } from '../ports/tools.ts';
 import type { RandomBytes } from '../runtime/runs/ids.ts';
 import type { GrpcOffer } from './capabilities.ts';
@@ -39,6 +40,8 @@ export interface HostOptions {
   readonly models?: Models | undefined;
   /** The tool servers that nodes may call; without them the host has none. */
   readonly tools?: Tools;
+  /** Makes it a registry of packs: how they are read. Without it the host has none. */
+  readonly packs?: PackFormat | undefined;
   /** Under which name the host is reached, for links in callbacks; without it they carry the token alone. */
   readonly publicUrl?: string;
   /** Instead of the policy of `egressAllow`. */

@@ -12,6 +12,7 @@ import type { Keys } from './surface/keys.ts';
 import type { ModelCatalogue } from './surface/models.ts';
 import type { NodeTypeCatalogue } from './surface/node-types.ts';
 import type { Operations } from './surface/operations.ts';
+import type { PackRegistry } from './surface/packs.ts';
 import type { Runs } from './surface/runs.ts';
 import type { Schedules } from './surface/schedules.ts';
 import type { Secrets } from './surface/secrets.ts';
@@ -34,6 +35,7 @@ export type * from './surface/keys.ts';
 export type * from './surface/models.ts';
 export type * from './surface/node-types.ts';
 export type * from './surface/operations.ts';
+export type * from './surface/packs.ts';
 export type * from './surface/runs.ts';
 export type * from './surface/schedules.ts';
 export type * from './surface/secrets.ts';
@@ -72,6 +74,8 @@ export interface Host {
   readonly cluster: Cluster;
   readonly workers: Workers;
   readonly toolServers: ToolServers;
+  /** Absent where the host serves no registry. */
+  readonly packs: PackRegistry | undefined;
   /** Who holds this credential; the answer may be cached for a second. */
   readonly authenticate: Authenticate;
   /**
