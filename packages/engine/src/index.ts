@@ -81,6 +81,7 @@ export type {
   OfferedModels,
   OfferedProvider,
 } from './ports/models.ts';
+export type { PackFormat, PackPublication, ReadPack } from './ports/packs.ts';
 export { parseRetryAfter } from './nodes/http/http-failures.ts';
 export { TASK_STATES, unknownPeer } from './ports/peers.ts';
 export type {

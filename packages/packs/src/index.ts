@@ -16,10 +16,27 @@ export type { PackLanguage, PackManifest, PackNode } from './manifest/manifest-s
 export { checkPackName, checkPackVersion } from './manifest/pack-name.ts';
 export { checkManifest, readManifest } from './manifest/read-manifest.ts';
 export { PACK_CODES, type PackCode, PackError } from './pack-error.ts';
+export { addKey } from './registry/keychain.ts';
+export { checkPublication, latestVersion } from './registry/publication.ts';
+export {
+  ARCHIVE_SIGNATURE_HEADER,
+  type AskRegistry,
+  type FetchedPack,
+  fetchPack,
+  type Registry,
+} from './registry/registry-client.ts';
+export { isWanted, type WantedPack, wantedPack } from './registry/wanted-pack.ts';
 export { privateKeyOf, publicKeyText } from './signing/ed25519.ts';
 export { integrityOf } from './signing/integrity.ts';
 export { manifestText, signPack } from './signing/sign-pack.ts';
-export { NO_TRUST, readTrust, type Trust, TRUST_MODES, type TrustMode } from './signing/trust.ts';
+export {
+  type KeyDocument,
+  NO_TRUST,
+  readTrust,
+  type Trust,
+  TRUST_MODES,
+  type TrustMode,
+} from './signing/trust.ts';
 export {
   openWasmPack,
   WASM_LIMITS,

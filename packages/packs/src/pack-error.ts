@@ -39,7 +39,9 @@ export const PACK_CODES = {
   pack_dependency_cycle: 'packs depend on each other in a circle',
   pack_lockfile_invalid: 'pack-lock.json cannot be read, or does not fit its schema',
   pack_lockfile_incomplete: 'a pack that another one depends on, or its archive, is not there',
-  pack_version_not_found: 'no such pack or version is installed',
+  pack_version_not_found: 'no such version is installed, or in a registry',
+  pack_not_found: 'no registry has the pack',
+  pack_fetch_failed: 'a registry cannot be reached, or does not answer as one',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type PackCode = keyof typeof PACK_CODES;

@@ -57,6 +57,7 @@ import { modelRoutes } from './routes/models/models.ts';
 import { nodeTypeRoutes } from './routes/workers/node-types.ts';
 import { workerRoutes } from './routes/workers/workers.ts';
 import { workflowRoutes } from './routes/workflows/workflows.ts';
+import { serveRegistry } from './registry/serve-registry.ts';
 import { createBatches } from './stream/batches.ts';
 import { createOpenStreams } from './stream/open-streams.ts';
 import { createAdmissionQueue } from './stream/admission-queue.ts';
@@ -163,6 +164,7 @@ export function createApp({ host, options, log, telemetry }: AppDeps): FastifyIn
     for (const routes of ROUTES_OF_APP) routes(serve, context);
   });
   if (settings.studio !== undefined) serveStudio(app, settings.studio, context.checkHost);
+  if (host.packs !== undefined) serveRegistry(app, host.packs, guard, context);
   app.decorate('shared', { context, guard, operations });
   if (telemetry === undefined) app.addHook('onClose', () => observed.stop(0));
   app.addHook('preClose', (done) => {

@@ -15,7 +15,7 @@ export const serve = leaf({
     'weft serve --workflows examples/workflows --allow-egress 127.0.0.1:7878',
     'weft serve --dev --nodes ./nodes --workflows ./workflows',
     'weft serve --port 0 --data /tmp/weft-demo --log-format json',
-    'WEFT_API_KEY=… weft serve --host 0.0.0.0 --public-url https://weft.example.org --trusted-proxies 10.0.0.0/8',
+    'WEFT_API_KEY=… weft serve --host 0.0.0.0 --public-url https://weft.example.org',
     'weft serve --config weft.json --max-node-executions 5000',
     'WEFT_STORE=postgres://weft@db/weft weft serve',
   ],

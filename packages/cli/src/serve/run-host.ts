@@ -10,6 +10,7 @@ import {
   type GrpcOffer,
   type Host,
   type Log,
+  type PackFormat,
   type Store,
   createHost,
   limitsFrom,
@@ -118,6 +119,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     auditRuns: settings.auditRuns,
     egressAllow: settings.allowEgress,
     ...connectors.options,
+    packs: await packFormat(settings),
     ownUrl: () => ownUrl,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
@@ -249,6 +251,10 @@ function acceptanceOf(loss: StoreLoss, { database }: DataFolder, log: Log): Audi
     target: database,
     details: { ...loss },
   };
+}
+
+async function packFormat({ registry }: ServeSettings): Promise<PackFormat | undefined> {
+  return registry ? (await import('../packs/pack-format.ts')).PACK_FORMAT : undefined;
 }
 
 async function provideKeysAndAnchor(

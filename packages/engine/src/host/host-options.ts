@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Conformance } from '../ports/conformance.ts';
 import type { Models } from '../ports/models.ts';
 import type { Peers } from '../ports/peers.ts';
+import type { PackFormat } from '../ports/packs.ts';
 import type { Tools } from '../ports/tools.ts';
 import type { RandomBytes } from '../runtime/runs/ids.ts';
 import type { GrpcOffer } from './capabilities.ts';
@@ -42,6 +43,8 @@ export interface HostOptions {
   readonly tools?: Tools;
   /** The agents of other hosts that nodes may call; without them the host has none. */
   readonly peers?: Peers;
+  /** Makes it a registry of packs: how they are read. Without it the host has none. */
+  readonly packs?: PackFormat | undefined;
   /** Under which name the host is reached, for links in callbacks; without it they carry the token alone. */
   readonly publicUrl?: string;
   /** Instead of the policy of `egressAllow`. */

@@ -13,6 +13,7 @@ import type { ModelCatalogue } from './surface/models.ts';
 import type { NodeTypeCatalogue } from './surface/node-types.ts';
 import type { Operations } from './surface/operations.ts';
 import type { PeerAgents } from './surface/peers.ts';
+import type { PackRegistry } from './surface/packs.ts';
 import type { Runs } from './surface/runs.ts';
 import type { Schedules } from './surface/schedules.ts';
 import type { Secrets } from './surface/secrets.ts';
@@ -36,6 +37,7 @@ export type * from './surface/models.ts';
 export type * from './surface/node-types.ts';
 export type * from './surface/operations.ts';
 export type * from './surface/peers.ts';
+export type * from './surface/packs.ts';
 export type * from './surface/runs.ts';
 export type * from './surface/schedules.ts';
 export type * from './surface/secrets.ts';
@@ -75,6 +77,8 @@ export interface Host {
   readonly workers: Workers;
   readonly toolServers: ToolServers;
   readonly peers: PeerAgents;
+  /** Absent where the host serves no registry. */
+  readonly packs: PackRegistry | undefined;
   /** Who holds this credential; the answer may be cached for a second. */
   readonly authenticate: Authenticate;
   /**

@@ -98,7 +98,11 @@ export function checkFiles(manifest: PackManifest, files: PackFiles): void {
   for (const node of manifest.nodes) schemasOf(node, files);
 }
 
-function checkIdentity({ name, version }: PackSource, manifest: PackManifest): void {
+/** Throws `manifest_name_mismatch`, `manifest_version_mismatch`. */
+export function checkIdentity(
+  { name, version }: Pick<PackSource, 'name' | 'version'>,
+  manifest: PackManifest,
+): void {
   if (name !== undefined && manifest.name !== name)
     throw new PackError('manifest_name_mismatch', `The archive holds ${manifest.name}, not ${name}.`);
   if (version !== undefined && manifest.version !== version)

@@ -71,3 +71,15 @@ export function checkInnerSignature(
   if (publicKey !== undefined && publicKeyText(key) !== publicKey)
     throw new PackError('signature_invalid', 'The archive and its manifest are signed by different keys.');
 }
+
+/** The signature that the manifest names, and whose it says to be. */
+export function innerSignature(
+  files: PackFiles,
+  { signing }: PackManifest,
+): { readonly publicKey: string; readonly signature: Uint8Array } | undefined {
+  if (signing === undefined) return undefined;
+  return {
+    publicKey: new TextDecoder().decode(fileOf(files, signing.publicKeyRef)),
+    signature: fileOf(files, signing.signatureRef),
+  };
+}

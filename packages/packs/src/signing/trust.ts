@@ -61,7 +61,7 @@ const TrustSchema = Type.Object(
   closed,
 );
 
-type KeyDocument = Static<typeof KeySchema>;
+export type KeyDocument = Static<typeof KeySchema>;
 
 export interface TrustedKey {
   readonly kid: string;
@@ -82,14 +82,23 @@ export interface Trust {
 export const NO_TRUST: Trust = { mode: DEFAULT_TRUST_MODE, allow: [], keys: [] };
 
 const readDocument = documentReader(TrustSchema, 'trust.json', 'keychain_invalid');
+const readKey = documentReader(KeySchema, 'The key', 'keychain_invalid');
+
+/** A key as a client sends it. Throws `keychain_invalid`. */
+export function keyDocumentOf(value: object): KeyDocument {
+  return readKey(JSON.stringify(value));
+}
 
 /** Throws `keychain_invalid`. */
 export function readTrust(text: string): Trust {
   const { mode = DEFAULT_TRUST_MODE, allow = [], keychains = [] } = readDocument(text);
-  const keys = keychains.flatMap(({ namespace, keys: documents }) =>
-    documents.map((document) => trustedKey(namespace, document, documents)),
-  );
+  const keys = keychains.flatMap(({ namespace, keys: documents }) => trustedKeys(namespace, documents));
   return { mode, allow, keys };
+}
+
+/** Throws `keychain_invalid`. */
+export function trustedKeys(namespace: string, documents: readonly KeyDocument[]): TrustedKey[] {
+  return documents.map((document) => trustedKey(namespace, document, documents));
 }
 
 function trustedKey(namespace: string, document: KeyDocument, others: readonly KeyDocument[]): TrustedKey {
@@ -111,21 +120,26 @@ function trustedKey(namespace: string, document: KeyDocument, others: readonly K
 
 /** A key that says it follows another one was signed by that one. */
 function checkRotation(document: KeyDocument, others: readonly KeyDocument[], place: string): void {
-  const { kid, publicKey, validFrom, rotatedFrom, rotationProof } = document;
+  const { rotatedFrom, rotationProof } = document;
   if (rotatedFrom === undefined && rotationProof === undefined) return;
   const older = others.find((other) => other.kid === rotatedFrom);
-  const isProven =
-    older !== undefined &&
-    isSignedBy(
-      Buffer.from(`${kid}${publicKey}${validFrom}`),
-      Buffer.from(rotationProof ?? '', 'base64'),
-      publicKeyOf(older.publicKey, `The key ${older.kid}`),
-    );
-  if (!isProven)
+  if (older === undefined || !proves(older, document))
     throw new PackError(
       'keychain_invalid',
       `${place} says that it follows ${rotatedFrom ?? 'another one'}, and its rotationProof does not show it.`,
     );
+}
+
+/** Whether the older key has signed the newer one. */
+export function proves(
+  older: KeyDocument,
+  { kid, publicKey, validFrom, rotationProof = '' }: KeyDocument,
+): boolean {
+  return isSignedBy(
+    Buffer.from(`${kid}${publicKey}${validFrom}`),
+    Buffer.from(rotationProof, 'base64'),
+    publicKeyOf(older.publicKey, `The key ${older.kid}`),
+  );
 }
 
 /** Whether a pattern of an allowlist names the pack. */
@@ -149,14 +163,19 @@ export interface Signed {
  * Which key of the keychain signed the archive. The bytes are checked before anything in them is read; that the key may sign packs
  * of this name is asked afterwards (`checkSigner`). Throws PackError.
  */
-export function findSigner(trust: Trust, archive: Uint8Array, signature: Uint8Array): TrustedKey {
+export function findSigner(
+  trust: Pick<Trust, 'keys'>,
+  archive: Uint8Array,
+  signature: Uint8Array,
+  place = 'trust.json',
+): TrustedKey {
   const signer = trust.keys.find(({ key }) => isSignedBy(archive, signature, key));
   if (signer !== undefined) return signer;
   if (trust.keys.length === 0)
-    throw new PackError('signature_unknown_key', 'trust.json has no key. Add the key of its author.');
+    throw new PackError('signature_unknown_key', `${place} has no key. Add the key of its author.`);
   throw new PackError(
     'signature_invalid',
-    `None of the ${trust.keys.length} keys of trust.json has signed this archive: it was changed, or its signer is not known here.`,
+    `None of the ${trust.keys.length} keys of ${place} has signed this archive: it was changed, or its signer is not known here.`,
   );
 }
 

@@ -9,6 +9,10 @@ export const SCOPES = {
   'webhooks:manage': 'Register and remove webhooks.',
   'approvals:respond': 'Answer interrupts.',
   'audit:read': 'Read the audit log.',
+  'packs:publish':
+    'Publish packs to the registry of this host, take them back, deprecate them, and rotate keys.',
+  'packs:yank': 'Withdraw versions of packs from the registry of this host.',
+  'packs:yank-revert': 'Let withdrawn versions of packs be installed again.',
   'workflows:write': 'Register workflows.',
   'workers:serve': 'Serve node types as a worker.',
   'keys:manage': 'Create, list and revoke keys.',

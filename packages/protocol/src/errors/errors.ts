@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/json.ts';
+import { PACK_ERRORS } from './pack-errors.ts';
 
 /**
  * Every code that can stand in an error envelope, with the status it travels under and what the reader can do about it.
@@ -170,6 +171,7 @@ export const ERRORS = {
     advice: 'Replay or remove dead letters of details.source; until then nothing more can be kept.',
   },
   engine_version_mismatch: { status: 503, advice: 'The run was written by a newer host; upgrade this one.' },
+  ...PACK_ERRORS,
 } as const satisfies Record<string, { status: number; advice: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -86,7 +86,9 @@ export function createFailedAttempts(options: FailedAttemptsOptions): FailedAtte
           'warn',
           {
             address,
-            ...(hint && { hint: 'it sends X-Forwarded-For: is it a proxy? see --trusted-proxies' }),
+            ...(hint && {
+              hint: 'it sends X-Forwarded-For: is it a proxy? see trusted-proxies in the settings',
+            }),
           },
           'too many failed attempts; the address is refused for up to a minute',
         );

@@ -37,6 +37,10 @@ export interface Access {
 export interface Guard {
   /** Lets in only callers with the operation's scope, and says in the call who it is. Throws HostError. */
   admit(operationId: OperationId, access: Access, call: Call): Promise<void>;
+  /** The same for what is in no table of operations: all of these scopes. */
+  admitWith(scopes: readonly string[], access: Access, call: Call): Promise<void>;
+  /** For what needs no key and may be asked for often: counted by address. Throws HostError. */
+  admitAnyone(call: Call): void;
   /** The same as options of a route. */
   options(operationId: OperationId, access: Access): RouteShorthandOptions;
 }
@@ -58,6 +62,11 @@ export function createGuard(deps: GuardDeps): Guard {
     async admit(operationId, access, call) {
       const needed = scopesOf(operationId);
       if (needed !== undefined) await admitKey(needed, access, call);
+    },
+    admitWith: admitKey,
+    admitAnyone(call) {
+      if (deps.streams.closing) throw stopping();
+      deps.limiter?.take(`from ${addressOf(call)}`);
     },
     options(operationId, access) {
       const needed = scopesOf(operationId);

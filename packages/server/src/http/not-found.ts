@@ -29,7 +29,7 @@ export function answerUnknownRoutes(app: FastifyInstance, context: AppContext): 
     const path = request.url.split('?', 1)[0] ?? '/';
 
     // Clients of a registry read a JSON 404 here as "there is a registry".
-    if (`${path}/`.startsWith(`${PACKS_PATH}/`)) {
+    if (context.host.packs === undefined && `${path}/`.startsWith(`${PACKS_PATH}/`)) {
       return reply
         .code(404)
         .header('content-type', 'text/plain; charset=utf-8')

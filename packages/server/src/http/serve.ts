@@ -25,7 +25,7 @@ export type ServedOperations = ReadonlyMap<OperationId, ServedOperation>;
 /** Takes the handlers of all operations, and throws when one has none. Other doors look up here what they share. */
 export function serveOperations(
   app: FastifyInstance,
-  guard: Guard,
+  guard: Pick<Guard, 'options'>,
   register: (serve: Serve) => void,
 ): ServedOperations {
   const served = new Map<OperationId, ServedOperation>();

@@ -53,7 +53,7 @@ export const SETTINGS = {
   },
   trustedProxies: {
     group: 'Network',
-    sources: FLAG,
+    sources: FILE_ONLY,
     kind: list(form.ADDRESS_RANGE),
     description: 'Proxies whose X-Forwarded-For is trusted',
   },
@@ -124,6 +124,12 @@ export const SETTINGS = {
     sources: FLAG,
     kind: text('DIR', undefined),
     description: 'Serve the node types of the packs that are installed in this folder (weft pack install)',
+  },
+  registry: {
+    group: 'Your own code',
+    sources: FLAG,
+    kind: SWITCH,
+    description: 'Be a registry that packs are published to and installed from',
   },
   nodesConcurrency: {
     group: 'Your own code',

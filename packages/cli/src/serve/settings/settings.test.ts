@@ -108,7 +108,7 @@ describe('settings of serve', () => {
   });
 
   it('name proxies by address or range, and never all addresses', () => {
-    const given = (text: string) => resolve({ flags: { 'trusted-proxies': [text] } });
+    const given = (text: string) => resolve({ env: { WEFT_TRUSTED_PROXIES: text } });
 
     expect(given('10.0.0.0/8, 2001:db8::/32,127.0.0.1').trustedProxies).toEqual([
       '10.0.0.0/8',
@@ -125,7 +125,7 @@ describe('settings of serve', () => {
       'loopback',
     ])
       expect(() => given(text)).toThrow(
-        `--trusted-proxies takes addresses or ranges such as 10.0.0.0/8, not "${text}"`,
+        `WEFT_TRUSTED_PROXIES takes addresses or ranges such as 10.0.0.0/8, not "${text}"`,
       );
   });
 

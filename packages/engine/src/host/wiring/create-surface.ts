@@ -12,6 +12,7 @@ import { createDiff } from '../../runtime/diff/diff.ts';
 import { createReadArtifacts } from '../../runtime/effects/artifacts.ts';
 import { createFork } from '../../runtime/forks/fork.ts';
 import { createInterrupts } from '../../runtime/interrupts/interrupts.ts';
+import { createPackRegistry } from '../../runtime/packs/registry.ts';
 import { createCatalogue } from '../../runtime/node-types/catalogue.ts';
 import { tellingRemoved } from '../../runtime/retention/retention.ts';
 import { createAncestry } from '../../runtime/runs/ancestry.ts';
@@ -175,6 +176,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     workers: runtime.workers.workers,
     toolServers: runtime.toolServers,
     peers: runtime.peers,
+    packs: settings.packs && createPackRegistry({ ...common, store, format: settings.packs }),
     authenticate: apiKeysAfter(settings.authenticate, withSessions(sessions, authenticate)),
     once: createOnce(idempotency, common),
     capabilities: discovery.current,
