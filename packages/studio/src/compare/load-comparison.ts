@@ -1,4 +1,4 @@
-import type { Client, RunDocument, RunEventDocument, WorkflowDefinition } from '@weft/sdk';
+import type { Client, EventsPage, RunDocument, RunEventDocument, WorkflowDefinition } from '@weft/sdk';
 import { isJsonObject, type JsonObject } from '@weft/protocol/plain';
 import { type OpenedBundle, snapshotOf } from './bundle-file.ts';
 import { type AlignedRow, alignedRows, stateChangesOf, type StrictDiff, strictDiff } from './comparison.ts';
@@ -77,25 +77,28 @@ interface ReadLog {
   isCut: boolean;
 }
 
-/** Reads what has come since, up to the limits. */
+/** Reads a log up to the limits, and later what has come since. */
 export async function readOn(client: Pick<Client, 'runs'>, runId: string, log: ReadLog): Promise<void> {
-  while (!log.isCut) {
-    const after = log.events.at(-1)?.sequence;
-    const page = await client.runs.poll(runId, {
-      timeoutSeconds: 0,
-      ...(after !== undefined && { after }),
-    });
-    for (const event of page.events) {
-      // Two readers of the same log may have asked at the same time.
-      if (event.sequence <= (log.events.at(-1)?.sequence ?? -1)) continue;
-      log.chars += JSON.stringify(event).length;
-      if (log.events.length >= MAX_EVENTS || log.chars > MAX_CHARS) {
-        log.isCut = true;
-        return;
-      }
-      log.events.push(event);
-    }
-    if (page.events.length < PAGE) return;
+  const last = log.events.at(-1)?.sequence;
+  if (last !== undefined) {
+    if (!log.isCut) addTo(log, await client.runs.poll(runId, { after: last, timeoutSeconds: 1 }));
+    return;
+  }
+  for await (const page of client.runs.log(runId).pages()) {
+    addTo(log, page);
+    // The last page of an active run is waited for in vain.
+    if (log.isCut || page.events.length < PAGE) return;
+  }
+}
+
+function addTo(log: ReadLog, { events }: EventsPage): void {
+  for (const event of events) {
+    // Two readers of the same log may have asked at the same time.
+    if (event.sequence <= (log.events.at(-1)?.sequence ?? -1)) continue;
+    log.chars += JSON.stringify(event).length;
+    log.isCut ||= log.events.length >= MAX_EVENTS || log.chars > MAX_CHARS;
+    if (log.isCut) return;
+    log.events.push(event);
   }
 }
 
