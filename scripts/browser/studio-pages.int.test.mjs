@@ -161,7 +161,9 @@ describe.each(BROWSERS)('in %s', () => {
     await page.locator('.cards', { hasText: 'too kind' }).getByText('node draft').waitFor();
     expect(problems).toEqual([]);
   });
+});
 
+describe.each(BROWSERS)('without the usual, in %s', () => {
   it('a page that is open while its host is killed says so, and continues when it is back', async () => {
     const own = await startStudioHost();
     try {
@@ -203,7 +205,7 @@ describe.each(BROWSERS)('in %s', () => {
     await has(page, 'can no longer be answered');
   });
 
-  it('two bundles are compared without a host', async () => {
+  it('two bundles are compared without a host, and a run with a bundle', async () => {
     const bundles = [];
     for (const quantity of [2, 20]) {
       const runId = await start('order-fulfilment', { orderId: 'A-1', quantity });
@@ -230,6 +232,10 @@ describe.each(BROWSERS)('in %s', () => {
     const forged = { ...bundles[1], run: { ...bundles[1].run, status: 'failed' } };
     await page.getByLabel('Bundle file for side b').setInputFiles(asFile(forged));
     await has(page, 'Its digest does not fit');
+    const { page: signed, problems } = await opened(`#/compare?a=${bundles[0].run.runId}`);
+    await signed.getByLabel('Bundle file for side b').setInputFiles(asFile(bundles[1]));
+    await signed.locator('.pair', { hasText: 'outputs.ok' }).first().waitFor();
+    expect(problems).toEqual([]);
   });
 });
 

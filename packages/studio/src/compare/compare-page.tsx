@@ -1,28 +1,16 @@
 import { lazy, Suspense, useContext, useMemo, useState } from 'react';
-import {
-  type Client,
-  isTerminalStatus,
-  type RunDocument,
-  type RunEventDocument,
-  type WorkflowDefinition,
-} from '@weft/sdk';
-import { isJsonObject, type JsonObject } from '@weft/protocol/plain';
+import { isTerminalStatus, type RunEventDocument } from '@weft/sdk';
 import { changeQuery, SignedContext, useEvery, useLoaded, useRoute } from '../app/hooks.ts';
 import { useFoldedGraph } from '../graph/use-folded-graph.ts';
+import { type Usage, usageAt, usdText } from '../run/usage.ts';
 import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { durationText } from '../ui/time-text.ts';
-import { type OpenedBundle, snapshotOf } from './bundle-file.ts';
+import type { OpenedBundle } from './bundle-file.ts';
 import { ChangeTable } from './change-table.tsx';
-import {
-  alignedRows,
-  type AlignedRow,
-  marksOf,
-  stateChangesOf,
-  type StrictDiff,
-  strictDiff,
-} from './comparison.ts';
+import { alignedRows, type AlignedRow, marksOf, type StrictDiff } from './comparison.ts';
 import { DifferenceList } from './difference-list.tsx';
+import { type Compared, createComparer, MAX_EVENTS, type Side } from './load-comparison.ts';
 import { SidePicker } from './side-picker.tsx';
 
 const GraphView = lazy(async () => ({ default: (await import('../graph/graph-view.tsx')).GraphView }));
@@ -35,20 +23,6 @@ const TABS = {
 } as const;
 type Tab = keyof typeof TABS;
 
-/** A run of the host, or one that was carried here in a file. */
-export interface Side {
-  readonly run: RunDocument;
-  readonly events: readonly RunEventDocument[];
-  readonly definition: WorkflowDefinition | undefined;
-}
-
-interface Compared {
-  readonly a: Side;
-  readonly b: Side;
-  readonly strict: StrictDiff;
-  readonly rows: readonly AlignedRow[];
-}
-
 type Files = Readonly<Partial<Record<'a' | 'b', OpenedBundle>>>;
 
 /** Two runs, a run and a file, or two files. Files never leave the page, and need no host. */
@@ -59,9 +33,10 @@ export function ComparePage() {
   const { a, b } = query;
   const chosen = [files.a ?? a, files.b ?? b].filter((side) => side !== undefined);
   const [first, second] = chosen;
+  const comparer = useMemo(() => createComparer(client), [client]);
   const [compared, reload] = useLoaded(
     async () =>
-      first === undefined || second === undefined ? undefined : await compare(client, [first, second]),
+      first === undefined || second === undefined ? undefined : await comparer.compare([first, second]),
     [a, b, files.a?.runId, files.b?.runId],
   );
   const { value } = compared;
@@ -221,18 +196,41 @@ function Verdict({ compared: { a, b, strict, rows } }: { readonly compared: Comp
   const isEqual = strict.divergedAtSeq === null && strict.stateChanges.length === 0;
   const differing = rows.filter(({ op }) => op !== 'same');
   const isActive = !isTerminalStatus(a.run.status) || !isTerminalStatus(b.run.status);
+  const costs = [a, b].map(({ events }) => usageAt(events, events.length).total) as [Usage, Usage];
+  const isCut = a.isCut || b.isCut || strict.isCut;
   return (
     <section className={`verdict ${isEqual ? 'equal' : 'differs'}`} aria-label="Verdict">
       <h2>{verdictText(strict, isEqual)}</h2>
       <p className="small">
         {strict.differences.length.toLocaleString('en')} events differ by sequence,{' '}
-        {differing.length.toLocaleString('en')} when paired by node; {strict.stateChanges.length} fields of
-        the state differ. Time: <span className="a-side">{lengthOf(a)}</span> and{' '}
-        <span className="b-side">{lengthOf(b)}</span>.
-        {isActive && ' A run is still active: what there is so far is compared.'}
+        {differing.length.toLocaleString('en')} when paired by node; {strict.stateChanges.length}{' '}
+        {strict.stateChanges.length === 1 ? 'field of the state differs' : 'fields of the state differ'}.
+        Time: <span className="a-side">{lengthOf(a)}</span> and <span className="b-side">{lengthOf(b)}</span>
+        {costs.some((cost) => cost.calls > 0) && (
+          <>
+            ; models: <span className="a-side">{usageText(costs[0])}</span> and{' '}
+            <span className="b-side">{usageText(costs[1])}</span>
+          </>
+        )}
+        .{isActive && ' A run is still active: what there is so far is compared.'}
       </p>
+      {isCut && (
+        <p className="notice" role="status">
+          These logs are long: the first {MAX_EVENTS.toLocaleString('en')} events of each are compared here at
+          most. All of them are compared by{' '}
+          <code>
+            weft diff {a.run.runId} {b.run.runId}
+          </code>
+          .
+        </p>
+      )}
     </section>
   );
+}
+
+function usageText({ inputTokens, outputTokens, usd }: Usage): string {
+  const tokens = `${(inputTokens + outputTokens).toLocaleString('en')} tokens`;
+  return usd === undefined ? tokens : `${tokens}, ${usdText(usd)}`;
 }
 
 function verdictText({ differences: [first] }: StrictDiff, isEqual: boolean): string {
@@ -254,62 +252,4 @@ function lengthOf({ events }: Side): string {
   const [first, last] = [events[0], events.at(-1)];
   if (first === undefined || last === undefined) return '–';
   return durationText(Date.parse(last.timestamp) - Date.parse(first.timestamp));
-}
-
-async function compare(
-  client: Client | undefined,
-  chosen: readonly [string | OpenedBundle, string | OpenedBundle],
-): Promise<Compared> {
-  const hasFile = chosen.some((each) => typeof each !== 'string');
-  const [a, b] = await Promise.all(chosen.map((each) => sideOf(client, each, hasFile)));
-  if (a === undefined || b === undefined) throw new Error('Two sides are needed.');
-  return { a, b, strict: await strictOf(client, a, b, hasFile), rows: alignedRows(a.events, b.events) };
-}
-
-/** Runs of one host are compared by it; files are compared here, by the same rules. */
-async function strictOf(client: Client | undefined, a: Side, b: Side, hasFile: boolean): Promise<StrictDiff> {
-  if (hasFile || client === undefined) return await strictDiff(a, b);
-  const { divergedAtSeq, eventDiffs, stateDiff } = await client.runs.diff(a.run.runId, b.run.runId);
-  return { divergedAtSeq, differences: eventDiffs, stateChanges: stateChangesOf(stateDiff) };
-}
-
-async function sideOf(
-  client: Client | undefined,
-  chosen: string | OpenedBundle,
-  asBundle: boolean,
-): Promise<Side> {
-  if (typeof chosen !== 'string')
-    return {
-      run: chosen.run,
-      events: chosen.events,
-      definition: chosen.definition,
-    };
-  if (client === undefined) throw new Error('To compare a run of this host, sign in first.');
-  const run = await client.runs.get(chosen);
-  const definition = await definitionOf(client, run);
-  // A file is masked where a log is not, so next to one a run is taken in the same form.
-  if (asBundle) {
-    const bundle = await client.bundles.get(chosen);
-    return {
-      run: snapshotOf(bundle.run),
-      events: bundle.events.map((event) => ({ ...event, runId: run.runId })),
-      definition,
-    };
-  }
-  const events: RunEventDocument[] = [];
-  for await (const page of client.runs.log(chosen).pages()) {
-    events.push(...page.events);
-    if (page.events.length < 1_000) break;
-  }
-  return { run, events, definition };
-}
-
-async function definitionOf(client: Client, run: RunDocument): Promise<WorkflowDefinition | undefined> {
-  const extras = (run as JsonObject)['weft'];
-  const version = isJsonObject(extras) ? extras['workflowVersion'] : undefined;
-  // Its absence takes only the graph away.
-  return await client.workflows.get(run.workflowId, typeof version === 'string' ? version : undefined).then(
-    (found) => found,
-    () => undefined,
-  );
 }

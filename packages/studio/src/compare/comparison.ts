@@ -18,20 +18,28 @@ export interface StrictDiff {
   readonly divergedAtSeq: number | null;
   readonly differences: readonly EventDifferenceDocument[];
   readonly stateChanges: readonly FieldChange[];
+  /** There are more differences than are listed. */
+  readonly isCut: boolean;
 }
+
+const MAX_DIFFERENCES = 10_000;
 
 /** The same rules as a host's own, for logs that are here. */
 export async function strictDiff(a: ComparedRun, b: ComparedRun): Promise<StrictDiff> {
   const { divergedAtSeq, differences } = await findDivergence(pagesOf(a.events), pagesOf(b.events));
   const found: EventDifferenceDocument[] = [];
-  for await (const difference of differences)
+  let isCut = false;
+  for await (const difference of differences) {
+    isCut = found.length >= MAX_DIFFERENCES;
+    if (isCut) break;
     found.push({
       seq: difference.seq,
       op: difference.op,
       ...('aEvent' in difference && { aEvent: JSON.parse(difference.aEvent) as RunEventDocument }),
       ...('bEvent' in difference && { bEvent: JSON.parse(difference.bEvent) as RunEventDocument }),
     });
-  return { divergedAtSeq, differences: found, stateChanges: stateChangesOf(stateDiff(a.run, b.run)) };
+  }
+  return { divergedAtSeq, differences: found, stateChanges: stateChangesOf(stateDiff(a.run, b.run)), isCut };
 }
 
 export interface ComparedRun {

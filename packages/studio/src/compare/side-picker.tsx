@@ -5,7 +5,7 @@ import { problemText } from '../ui/states.tsx';
 import { Status } from '../ui/status.tsx';
 import { agoText } from '../ui/time-text.ts';
 import { type OpenedBundle, openBundleFile } from './bundle-file.ts';
-import type { Side } from './compare-page.tsx';
+import type { Side } from './load-comparison.ts';
 
 interface SidePickerProps {
   readonly name: 'a' | 'b';
@@ -82,7 +82,7 @@ export function SidePicker({ name, client, runId, file, side, onRun, onFile }: S
               {file.digest === 'holds' ? 'file, unchanged since it was written' : 'file, not verified'}
             </span>
           )}
-          {file?.isPartial === true && <span className="tag">first part of the log</span>}
+          {side.isCut && <span className="tag">first part of the log</span>}
         </p>
       )}
     </section>
