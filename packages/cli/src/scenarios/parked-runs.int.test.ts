@@ -9,7 +9,7 @@ import { performances, performedByTwo, TICK_TYPE, tickWorkers } from '../testing
 
 const API_KEY = `weft_test_${'k'.repeat(43)}`;
 const LEASE_MS = 1_200;
-const WAITING = Number(process.env['WEFT_PARKED_RUNS'] ?? 600);
+const WAITING = Number(process.env['WEFT_PARKED_RUNS'] ?? 400);
 /** Far fewer than wait. */
 const LIVE = 30;
 const CAPACITY = 32;

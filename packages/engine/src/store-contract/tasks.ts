@@ -210,6 +210,28 @@ export function tasksContract(subject: Subject): void {
       expect(await subject.store.claimDue('h5', 10)).toMatchObject([{ runId: timed }]);
     });
 
+    it('that are leased while their run is being left keep it, or make it due (S-21)', async () => {
+      await subject.store.heartbeat('h2', TTL);
+      const runIds = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const runId = await givenHeldRun(subject.store);
+          await subject.store.offerTask(task(runId, runId));
+          return runId;
+        }),
+      );
+
+      const parking = runIds.map((runId) =>
+        subject.store.parkRun({ runId, epoch: 1, wakeAt: null }, [task(runId, runId)]),
+      );
+      const claiming = runIds.map(() => subject.store.claimTasks('h2', 'acme', [TYPE], 2));
+      await Promise.all([...parking, ...claiming]);
+
+      await claimed('h2', 100);
+      const due = await subject.store.claimDue('h5', 100);
+      const held = await subject.store.heldBy('h1');
+      expect([...due, ...held].map(({ runId }) => runId).sort()).toEqual([...runIds].sort());
+    });
+
     it.each(['leased', 'settled'] as const)(
       'do not let go of their run when one is %s (S-21)',
       async (how) => {

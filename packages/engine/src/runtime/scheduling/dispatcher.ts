@@ -88,8 +88,8 @@ const LOAD_RETRIES = [1, 2, 5, 10, 30];
 /** Deciding what a run does next that throws so often in a row is not going to succeed. */
 const MOST_CRASHES = 5;
 const POKED_PER_POLL = 100;
-/** Each is a write. */
-const PARKED_AT_ONCE = 250;
+/** Each is a write, and there are more looks. */
+const PARKED_AT_ONCE = 32;
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, lease } = options;

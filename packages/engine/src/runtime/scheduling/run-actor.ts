@@ -1,6 +1,6 @@
 import { nextTimer } from '../../core/decide/advance.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
-import { isTerminalStatus, type NodeError, type NodeKey } from '../../model/run-state.ts';
+import { isLiveStatus, isTerminalStatus, type NodeError, type NodeKey } from '../../model/run-state.ts';
 import type { ChildRequest, EffectRequest, Input, Step } from '../../core/decide/step.ts';
 import type { NewTask, Signal, RunUnit, Store, StoredEvent, CommandResult } from '../../ports/store.ts';
 import { LONGEST_TIMEOUT_MS, pause, yieldTurn } from '../../ports/clock.ts';
@@ -172,7 +172,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   function waitingTasks(): NewTask[] | undefined {
     if (phase.now !== 'resting' || effects.size === 0 || effects.size !== run.inFlight.size) return undefined;
     if (hasInput() || inputs.isDraining || inputs.hasUndecided || trial !== undefined) return undefined;
-    if (run.state.status !== 'running' || run.spawning.size > 0) return undefined;
+    if (!isLiveStatus(run.state.status) || run.spawning.size > 0) return undefined;
     const tasks = [...effects.values()].flatMap((handle) => handle.parked?.() ?? []);
     return tasks.length === effects.size ? tasks : undefined;
   }
