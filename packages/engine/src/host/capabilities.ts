@@ -11,7 +11,8 @@ import type { WorkflowRegistry } from '../ports/store.ts';
 import { type Models, type OfferedModels, POLICY_DENIED, POLICY_MODES } from '../ports/models.ts';
 import type { Conformance } from '../ports/conformance.ts';
 import type { AuditIntegrity } from '../runtime/audit/audit.ts';
-import type { Compile } from '../runtime/workflows/compile-definition.ts';
+import type { OffersTool } from '../runtime/tools/tool-servers.ts';
+import type { Compile, Compiled } from '../runtime/workflows/compile-definition.ts';
 import { TEST_PREFIX } from '../runtime/auth/keys.ts';
 import { horizonOf } from '../runtime/schedules/new-schedule.ts';
 import { DEFAULT_RETRY_POLICY } from '../runtime/triggers/owned-triggers.ts';
@@ -41,6 +42,7 @@ export interface GrpcOffer {
 export interface DiscoveryOptions {
   readonly store: WorkflowRegistry;
   readonly compile: Compile;
+  readonly offersTool: OffersTool;
   readonly limits: HostLimits;
   readonly defaultTenant: string;
   readonly version: string;
@@ -158,15 +160,25 @@ async function currentFixtures(options: DiscoveryOptions, known: Runnable): Prom
     for (const { id, digest, tenant, current } of page.rows) {
       if (!current || !isFixture(id)) continue;
       const before = known.get(digest);
-      const text = before === undefined ? await store.readDefinition(digest) : undefined;
+      // What was not runnable may be by now: servers of tools come and go.
+      const text = before?.isRunnable === true ? undefined : await store.readDefinition(digest);
       const compiled =
         text === undefined ? undefined : await compile(JSON.parse(text), digest, tenant, 'registered');
-      const isRunnable = compiled?.plan !== undefined && compiled.unsupported.length === 0;
-      found.set(digest, before ?? { id, isRunnable });
+      const isRunnable = before?.isRunnable === true || (await canRun(compiled, options));
+      found.set(digest, { id, isRunnable });
     }
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   return found;
+}
+
+async function canRun(compiled: Compiled | undefined, { offersTool }: DiscoveryOptions): Promise<boolean> {
+  if (compiled?.plan === undefined || compiled.unsupported.length > 0) return false;
+  for (const { type, config } of compiled.plan.nodes.values()) {
+    const wanted = type.callsTool?.(config);
+    if (wanted !== undefined && !(await offersTool(wanted))) return false;
+  }
+  return true;
 }
 
 function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabilities {

@@ -37,7 +37,7 @@ import type { NodeTypes } from '../../runtime/node-types/node-types.ts';
 import { createNodeTypes } from '../../runtime/node-types/registry.ts';
 import { createCompile, ownNodeTypes } from '../../runtime/workflows/create-compile.ts';
 import { createPlans, type Plans } from '../../runtime/workflows/plans.ts';
-import { createToolServers } from '../../runtime/tools/tool-servers.ts';
+import { createOffersTool, createToolServers } from '../../runtime/tools/tool-servers.ts';
 import { createWorkers } from '../../runtime/workers/create-workers.ts';
 import type { Stores } from './open-stores.ts';
 import type { HostSettings } from './settings.ts';
@@ -299,8 +299,9 @@ function createOutward(
     log,
   });
   const toolServers = createToolServers({ ...reaching, egress });
+  const offersTool = createOffersTool({ ...reaching, egress });
   const models = createModelCatalogue({ ...reaching, egress });
-  return { sealer, linkKeys, links, outbox, performer, workers, toolServers, models };
+  return { sealer, linkKeys, links, outbox, performer, workers, toolServers, offersTool, models };
 }
 
 function openEgress({ egressAllow, ownUrl, limits, log }: HostSettings): Egress {

@@ -9,7 +9,7 @@ import {
   type OutputChunk,
   type Secrets,
 } from '../../model/node-type.ts';
-import type { BlobUnit, ClaimRef, Documents, DocumentUnit } from '../../ports/store.ts';
+import type { BlobUnit, ClaimRef, Documents, DocumentUnit, RunLog } from '../../ports/store.ts';
 import { type ArtifactDependencies, openArtifacts, type WriteAnswer } from './artifacts.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -24,7 +24,7 @@ import type { Resolution, SecretResolver } from '../../ports/secrets.ts';
 import { SECRET_ID } from '../secrets/resolver.ts';
 
 export interface EffectPortDependencies {
-  readonly store: Documents;
+  readonly store: Documents & Pick<RunLog, 'readRun'>;
   readonly committer: Pick<Committer, 'submit'>;
   readonly resolver: SecretResolver;
   readonly models: Models;

@@ -33,7 +33,10 @@ const openPorts: OpenEffectPorts = () => ({
   models: NO_MODELS,
   tools: NO_TOOLS,
   memory: { write: () => Promise.reject(new Error('no memory here')), list: () => Promise.resolve([]) },
-  artifacts: { put: () => Promise.reject(new Error('no artifacts here')) },
+  artifacts: {
+    put: () => Promise.reject(new Error('no artifacts here')),
+    read: () => Promise.reject(new Error('no artifacts here')),
+  },
   hideOutcome: (outcome) => outcome,
   hideChunk: (chunk) => ({ ...chunk, chunk: chunk.chunk.replaceAll('secret', '…') }),
 });
