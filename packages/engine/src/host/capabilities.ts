@@ -237,8 +237,9 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       dispatch: true,
       dispatchMapping: true,
       memoryBackends: ['long-term'],
-      // Only the agents of a test host say what they think.
-      ...(options.conformance !== undefined && { reasoning: { verbosity: 'summary', tokenLimit: 512 } }),
+      ...(options.conformance !== undefined && {
+        reasoning: { verbosity: 'summary', tokenLimit: 512, streaming: true },
+      }),
     },
     conversationPrimitive: true,
     orchestrator: { supported: true, workerIdInterpretation: 'either', fanOutSupported: true },
