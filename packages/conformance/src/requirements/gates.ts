@@ -102,6 +102,7 @@ export const GATES = {
   debugBundle: isTrue('debugBundle.supported'),
   dispatch: isTrue('agents.dispatch'),
   dispatchMapping: isTrue('agents.dispatchMapping'),
+  distinguishesTruncation: isTrue('envelopes.reliability.completion.distinguishesTruncation'),
   envelopes: {
     says: 'supportedEnvelopes that is not empty',
     isOpen: (discovery) => {

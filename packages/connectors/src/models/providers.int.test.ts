@@ -119,6 +119,16 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
     for (const part of ['0.5', '99', 'mood']) expect(body).toContain(part);
   });
 
+  it('sends images with the question, as they are', async () => {
+    const bytes = Buffer.from('89504e470d0a1a0a', 'hex');
+    const images = [{ mediaType: 'image/png', bytes }];
+
+    await call({ request: { messages: [{ role: 'user', text: 'What is it?', images }] } });
+
+    const body = JSON.stringify(server.asked[0]?.body);
+    for (const part of ['What is it?', bytes.toString('base64'), 'image/png']) expect(body).toContain(part);
+  });
+
   it.each([
     ['length', 'length'],
     ['content_filter', 'content_filter'],

@@ -12,7 +12,8 @@ import { type Models, type OfferedModels, POLICY_DENIED, POLICY_MODES } from '..
 import type { Peers } from '../ports/peers.ts';
 import type { Conformance } from '../ports/conformance.ts';
 import type { AuditIntegrity } from '../runtime/audit/audit.ts';
-import type { Compile } from '../runtime/workflows/compile-definition.ts';
+import type { OffersTool } from '../runtime/tools/tool-servers.ts';
+import type { Compile, Compiled } from '../runtime/workflows/compile-definition.ts';
 import { TEST_PREFIX } from '../runtime/auth/keys.ts';
 import { horizonOf } from '../runtime/schedules/new-schedule.ts';
 import { DEFAULT_RETRY_POLICY } from '../runtime/triggers/owned-triggers.ts';
@@ -42,6 +43,7 @@ export interface GrpcOffer {
 export interface DiscoveryOptions {
   readonly store: WorkflowRegistry;
   readonly compile: Compile;
+  readonly offersTool: OffersTool;
   readonly limits: HostLimits;
   readonly defaultTenant: string;
   readonly version: string;
@@ -150,8 +152,7 @@ export function isFixture(workflowId: string): boolean {
 }
 
 async function currentFixtures(options: DiscoveryOptions, known: Runnable): Promise<Runnable> {
-  const { store, compile, defaultTenant, peers } = options;
-  const hasPeers = peers.names.length > 0;
+  const { store, compile, defaultTenant } = options;
   const found = new Map<string, { readonly id: string; readonly isRunnable: boolean }>();
   let cursor: string | undefined;
   do {
@@ -162,18 +163,29 @@ async function currentFixtures(options: DiscoveryOptions, known: Runnable): Prom
     for (const { id, digest, tenant, current } of page.rows) {
       if (!current || !isFixture(id)) continue;
       const before = known.get(digest);
-      const text = before === undefined ? await store.readDefinition(digest) : undefined;
+      // What was not runnable may be by now: servers of tools come and go.
+      const text = before?.isRunnable === true ? undefined : await store.readDefinition(digest);
       const compiled =
         text === undefined ? undefined : await compile(JSON.parse(text), digest, tenant, 'registered');
-      const isRunnable =
-        compiled?.plan !== undefined &&
-        compiled.unsupported.length === 0 &&
-        (hasPeers || ![...compiled.plan.nodes.values()].some(({ type }) => type.callsPeer === true));
-      found.set(digest, before ?? { id, isRunnable });
+      const isRunnable = before?.isRunnable === true || (await canRun(compiled, options));
+      found.set(digest, { id, isRunnable });
     }
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   return found;
+}
+
+async function canRun(
+  compiled: Compiled | undefined,
+  { offersTool, peers }: DiscoveryOptions,
+): Promise<boolean> {
+  if (compiled?.plan === undefined || compiled.unsupported.length > 0) return false;
+  for (const { type, config } of compiled.plan.nodes.values()) {
+    if (type.callsPeer === true && peers.names.length === 0) return false;
+    const wanted = type.callsTool?.(config);
+    if (wanted !== undefined && !(await offersTool(wanted))) return false;
+  }
+  return true;
 }
 
 function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabilities {
@@ -232,8 +244,9 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       dispatch: true,
       dispatchMapping: true,
       memoryBackends: ['long-term'],
-      // Only the agents of a test host say what they think.
-      ...(options.conformance !== undefined && { reasoning: { verbosity: 'summary', tokenLimit: 512 } }),
+      ...(options.conformance !== undefined && {
+        reasoning: { verbosity: 'summary', tokenLimit: 512, streaming: true },
+      }),
     },
     conversationPrimitive: true,
     orchestrator: { supported: true, workerIdInterpretation: 'either', fanOutSupported: true },

@@ -28,6 +28,7 @@ export function createHost(options: HostOptions): Host {
     ...settings,
     store: stores.store,
     compile: runtime.compile,
+    offersTool: runtime.offersTool,
     httpClient: HTTP_CLIENT,
     secrets: runtime.sealer !== undefined,
     auditLogIntegrity: runtime.audit.integrity,

@@ -84,6 +84,8 @@ interface NodeTypeBase {
   readonly asksModel?: true;
   /** Calls agents of other hosts: without a configured one it can do nothing. */
   readonly callsPeer?: true;
+  /** The tool that it calls; without a server it is the host's default. */
+  readonly callsTool?: (config: JsonObject) => { readonly server: string | undefined; readonly tool: string };
   /** Another node type for some configurations, chosen at registration. */
   readonly variant?: (config: JsonObject, place: VariantPlace) => NodeType | undefined;
   /** What an accepted answer makes of the node; without it the answer itself is the output. */
@@ -286,6 +288,11 @@ export interface MemoryEntry {
 export interface Artifacts {
   /** The id is built from node, iteration, attempt and name, so that a repeated effect writes the same artifact. */
   put(artifact: NewArtifact): Promise<ArtifactRef>;
+  /** One of this run, or of the runs it was forked from. Throws NodeFailure: `artifact_not_found`, `artifact_too_large`. */
+  read(
+    artifactId: string,
+    maxBytes: number,
+  ): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array }>;
 }
 
 /** The workflows of the run's tenant. */

@@ -45,6 +45,8 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       system: 'the system prompt, before `config.system`',
       input:
         'data for the prompt, which the model sees between marks as untrusted; where there is no prompt, what to ask',
+      images:
+        'artifacts of this run that are shown to the model: ids, or references as other nodes put them out; at most 8 PNG, JPEG, GIF or WebP images of 5 MiB, 16 MiB together',
     },
     outputs: {
       output: 'the answer: text, or with `outputSchema` the value',
@@ -69,6 +71,7 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       maxRepairs:
         'How often the model is asked again when its answer does not, or was cut off, 0 to 4; default 2. After that: `envelope_invalid`.',
       envelopes: ENVELOPES,
+      mcp: 'A tool to call instead of asking a model: `tool`, `arguments`, and as of `core.mcp.toolCall` `timeoutMs`, `requireApproval` and `digest`; `server`: by default the one called `default`, or the only one. The ports are then those of `core.mcp.toolCall`.',
       expectsStreaming: 'For readers of the definition; the answer is streamed either way.',
     },
     limits: ['Outputs: 256 KiB together, as of every node.'],

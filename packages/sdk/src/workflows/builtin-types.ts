@@ -44,6 +44,14 @@ export interface BuiltinNodeTypes {
       outputSchema?: JsonObject;
       maxRepairs?: number;
       envelopes?: boolean;
+      mcp?: {
+        server?: string;
+        tool: string;
+        arguments?: JsonObject;
+        timeoutMs?: number;
+        requireApproval?: true;
+        digest?: string;
+      };
       expectsStreaming?: boolean;
     };
     inputs: {
@@ -53,6 +61,8 @@ export interface BuiltinNodeTypes {
       system?: Json;
       /** data for the prompt, which the model sees between marks as untrusted; where there is no prompt, what to ask */
       input?: Json;
+      /** artifacts of this run that are shown to the model: ids, or references as other nodes put them out; at most 8 PNG, JPEG, GIF or WebP images of 5 MiB, 16 MiB together */
+      images?: Json;
     };
     outputs: {
       /** the answer: text, or with `outputSchema` the value */

@@ -109,7 +109,7 @@ export const LIMITS_REQUIREMENTS = {
     section: 'limits: clarificationRounds, schemaRounds, envelopesPerTurn',
     level: 'MUST',
     text: 'The limits of envelopes and of clarification rounds are enforced and their breaches recorded.',
-    notTested: 'no check yet: it comes with the checks for envelopes',
+    gate: 'envelopes',
   },
   'CAP-18': {
     document: 'capabilities',

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { ENVELOPE_CHECKS } from './envelopes.ts';
 import { expectDistinctTexts, readDiscovery } from '../discovery/document.ts';
 
 const MODES = ['disabled', 'optional', 'required', 'restricted'];
@@ -78,4 +79,5 @@ export const PEERS_CHECKS: readonly Check[] = [
         expect.that(supported.includes(kind), `supportedEnvelopes has ${kind}`, supported);
     },
   },
+  ...ENVELOPE_CHECKS,
 ];

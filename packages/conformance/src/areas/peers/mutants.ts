@@ -1,6 +1,7 @@
 import { replaces } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { DISCOVERY } from '../../mutants/targets.ts';
+import { ENVELOPE_MUTANTS } from './mutants-envelopes.ts';
 
 export const PEERS_MUTANTS: readonly Mutant[] = [
   {
@@ -59,4 +60,5 @@ export const PEERS_MUTANTS: readonly Mutant[] = [
     on: DISCOVERY,
     answer: replaces('supportedEnvelopes', ['clarification.request', 'schema.request', 'error']),
   },
+  ...ENVELOPE_MUTANTS,
 ];

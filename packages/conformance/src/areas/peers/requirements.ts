@@ -4,7 +4,6 @@ const WITH_MCP = 'no check yet: it comes with the checks for MCP';
 const WITH_A2A = 'no check yet: it comes with the checks for A2A';
 const WITH_MODELS = 'no check yet: it comes with the checks for models';
 const WITH_COST = 'no check yet: it comes with the checks for cost';
-const WITH_ENVELOPES = 'no check yet: it comes with the checks for envelopes';
 
 /** MCP, A2A, models, cost and envelopes: what discovery alone shows has checks. */
 export const PEERS_REQUIREMENTS = {
@@ -123,11 +122,10 @@ export const PEERS_REQUIREMENTS = {
   },
   'PEER-16': {
     document: 'rfcs',
-    section: 'Envelope reliability',
+    section: 'RFC 0032 and 0033: envelope.retry',
     level: 'MUST',
-    text: 'Envelopes that are truncated, refused or malformed are retried or given up as advertised, with their events.',
+    text: 'An answer that does not satisfy its schema is asked for again within limits.schemaRounds; each attempt from the second on is an envelope.retry.attempted, and giving up is one envelope.retry.exhausted and a cap.breached of kind schema before envelope_invalid.',
     gate: 'envelopes',
-    notTested: WITH_ENVELOPES,
   },
   'PEER-17': {
     document: 'capabilities',
@@ -135,6 +133,47 @@ export const PEERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'Rounds of clarification and of schemas and envelopes per turn are bounded by the advertised limits.',
     gate: 'envelopes',
-    notTested: WITH_ENVELOPES,
+  },
+  'PEER-18': {
+    document: 'rfcs',
+    section: 'RFC 0032: envelope.refusal',
+    level: 'MUST',
+    text: 'A refusal is one envelope.refusal and fails the node with envelope_refusal; the model is not asked again, and its words are not in the error.',
+    gate: 'envelopes',
+  },
+  'PEER-19': {
+    document: 'rfcs',
+    section: 'RFC 0033: truncation',
+    level: 'MUST',
+    text: 'An answer that is cut off is an envelope.truncated and retried for truncation alone; in the end the node fails with envelope_truncation_unrecoverable.',
+    gate: 'distinguishesTruncation',
+  },
+  'PEER-20': {
+    document: 'rfcs',
+    section: 'RFC 0032: envelope.recovery.applied',
+    level: 'MUST',
+    text: 'A recovery takes no other call, and its event holds nothing of the answer.',
+    gate: 'envelopes',
+  },
+  'PEER-21': {
+    document: 'rfcs',
+    section: 'RFC 0021: clarification.request',
+    level: 'MUST',
+    text: 'A clarification.request of a model becomes an interrupt of the kind clarification with the same questions, and its answer leads to another call.',
+    gate: 'envelopes',
+  },
+  'PEER-22': {
+    document: 'rfcs',
+    section: 'RFC 0021: error, schema.request',
+    level: 'SHOULD',
+    text: 'An error that a model reports is a log line of level error and fails nothing; a request for a schema is a log line of level debug.',
+    gate: 'envelopes',
+  },
+  'PEER-23': {
+    document: 'rfcs',
+    section: 'RFC 0021: kinds, and source attribution',
+    level: 'MUST',
+    text: 'An envelope of a kind that is not advertised is refused, and nothing that a model says answers an interrupt.',
+    gate: 'envelopes',
   },
 } as const satisfies RequirementTable;

@@ -39,7 +39,7 @@ import { createCompile, ownNodeTypes } from '../../runtime/workflows/create-comp
 import { createPlans, type Plans } from '../../runtime/workflows/plans.ts';
 import { createCancelTasks } from '../../runtime/peers/cancel-tasks.ts';
 import { createPeerAgents } from '../../runtime/peers/peers.ts';
-import { createToolServers } from '../../runtime/tools/tool-servers.ts';
+import { createOffersTool, createToolServers } from '../../runtime/tools/tool-servers.ts';
 import { createWorkers } from '../../runtime/workers/create-workers.ts';
 import type { Stores } from './open-stores.ts';
 import type { HostSettings } from './settings.ts';
@@ -306,9 +306,10 @@ function createOutward(
     log,
   });
   const toolServers = createToolServers({ ...reaching, egress });
+  const offersTool = createOffersTool({ ...reaching, egress });
   const peers = createPeerAgents({ ...reaching, egress });
   const models = createModelCatalogue({ ...reaching, egress });
-  return { sealer, linkKeys, links, outbox, performer, workers, toolServers, peers, models };
+  return { sealer, linkKeys, links, outbox, performer, workers, toolServers, offersTool, peers, models };
 }
 
 function openEgress({ egressAllow, ownUrl, limits, log }: HostSettings): Egress {

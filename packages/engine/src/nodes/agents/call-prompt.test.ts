@@ -1,8 +1,8 @@
-import type { JsonObject } from '@weft/protocol';
+import type { Json, JsonObject } from '@weft/protocol';
 import { describe, expect, it } from 'vitest';
 import type { NodeEvent, NodeFailure, Question, StepRecord } from '../../model/node-type.ts';
 import type { FinishReason, ModelRequest } from '../../ports/models.ts';
-import { sampleEffect } from '../testing/sample-effect-context.ts';
+import { type SampleEffect, sampleEffect } from '../testing/sample-effect-context.ts';
 import { type Sample, sampleInput } from '../testing/sample-node-input.ts';
 import { callPromptNode } from './call-prompt.ts';
 
@@ -19,8 +19,11 @@ interface Conversation {
 type Said = string | { readonly text: string; readonly finishReason: FinishReason };
 
 /** Performs the node, step by step, with a model that gives these answers, the last one again and again; people answer "blue". */
-async function ask(sample: Sample, answers: readonly Said[]): Promise<Conversation> {
-  const { context, chunks } = sampleEffect();
+async function ask(
+  sample: Sample,
+  answers: readonly Said[],
+  { context, chunks }: SampleEffect = sampleEffect(),
+): Promise<Conversation> {
   const asked: ModelRequest[] = [];
   const models = {
     providerFor: () => ({
@@ -111,6 +114,42 @@ describe('a prompt', () => {
 
     expect(result.outputs).toMatchObject({ text: 'Half', finishReason });
     expect(types(result)).toEqual(['provider.usage', event]);
+  });
+});
+
+describe('images of a prompt', () => {
+  const PNG = Buffer.from('89504e470d0a1a0a0000', 'hex');
+  const shown = (images: Json) => ({ config: PROMPT, inputs: { images } });
+
+  it('are artifacts of the run, shown with the question; what is sent is told by their ids', async () => {
+    const effect = sampleEffect();
+    const { artifacts } = effect.context;
+    const ref = await artifacts.put({ name: 'cat', mediaType: 'image/png', bytes: PNG });
+    const { asked, digests } = await ask(shown([{ ...ref }]), ['A cat.'], effect);
+    const other = await ask(shown([]), ['A cat.'], effect);
+
+    expect(asked[0]?.messages).toEqual([
+      { role: 'user', text: 'How?', images: [{ mediaType: 'image/png', bytes: PNG }] },
+    ]);
+    expect(digests).not.toEqual(other.digests);
+  });
+
+  it.each([
+    ['of another run', 'elsewhere:0:cat', 'artifact_not_found'],
+    ['by its address', { url: 'https://example.org/cat.png' }, 'image_invalid'],
+    ['too many', Array.from({ length: 9 }, () => 'a'), 'image_invalid'],
+    ['too large', 'sample:0:large', 'artifact_too_large'],
+    ['of another type than it says', 'sample:0:lie', 'image_invalid'],
+    ['of a type that is no image', 'sample:0:page', 'image_invalid'],
+  ])('are refused: %s', async (_what, images, code) => {
+    const effect = sampleEffect();
+    const { artifacts } = effect.context;
+    const large = Buffer.concat([PNG, Buffer.alloc(5 * 1024 * 1024)]);
+    await artifacts.put({ name: 'large', mediaType: 'image/png', bytes: large });
+    await artifacts.put({ name: 'lie', mediaType: 'image/png', bytes: Buffer.from('<svg>') });
+    await artifacts.put({ name: 'page', mediaType: 'text/html', bytes: PNG });
+
+    await expect(ask(shown(images), ['A cat.'], effect)).rejects.toMatchObject({ code });
   });
 });
 

@@ -1,6 +1,12 @@
 import { type ClientSchema, isJsonObject, type Json, type JsonObject, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
-import { closingMeta, type ModelContext, type ModelMessage, type ModelRequest } from '../../ports/models.ts';
+import {
+  closingMeta,
+  type ModelContext,
+  type ModelImage,
+  type ModelMessage,
+  type ModelRequest,
+} from '../../ports/models.ts';
 import {
   type EffectContext,
   type EffectInput,
@@ -15,12 +21,14 @@ import {
 } from '../../model/node-type.ts';
 import { closedConfig, jsonObject } from '../config/config-schema.ts';
 import { checkSchema } from '../config/schema-in-config.ts';
+import { callingTool, MCP_CONFIG } from '../tools/tool-call.ts';
 import { readHistory, type Turn } from './agent-history.ts';
 import { envelopeNotes } from './agent-transcript.ts';
 import { afterAnswer, roomFor, toldAnswer } from './after-answer.ts';
 import { answerEvents, usageEvent } from './answer-events.ts';
 import { type AnswerRules, answerRules, MOST_ROUNDS, readAnswer, readAnswers } from './answer.ts';
 import { askModel, modelReply, recorded, turnRequest } from './model-turn.ts';
+import { imagesIn, loadImages } from './prompt-images.ts';
 import { stepFailure } from './step-failure.ts';
 import { untrusted, UNTRUSTED_NOTE } from './untrusted-text.ts';
 
@@ -51,15 +59,17 @@ export const callPromptNode: StepsNodeType = {
     outputSchema: optional(jsonObject),
     maxRepairs: optional(Type.Integer({ minimum: 0, maximum: MOST_ROUNDS })),
     envelopes: optional(Type.Boolean()),
+    mcp: optional(MCP_CONFIG),
     expectsStreaming: optional(Type.Boolean()),
   }),
   outputPorts: ['output', 'text', 'value', 'model', 'finishReason', 'usage', 'toolCalls', 'error'],
   branches: ['output', 'value', 'error'],
   asksModel: true,
-  dependsOn: () => ['prompt', 'system', 'input'],
+  variant: ({ mcp }) => (mcp === undefined ? undefined : TOOL_CALL),
+  dependsOn: () => ['prompt', 'system', 'input', 'images'],
   prepare: (config, tools) => {
     if (config['promptId'] === undefined && config['prompt'] === undefined) {
-      tools.refuse('', 'There is nothing to ask: give "prompt" or "promptId".');
+      tools.refuse('', 'There is nothing to ask: give "prompt", "promptId" or "mcp".');
     }
     const { outputSchema } = config;
     if (outputSchema === undefined && config['maxRepairs'] !== undefined) {
@@ -78,13 +88,17 @@ export const callPromptNode: StepsNodeType = {
     const move = hasCalls ? done(turn, turn.text, rulesOf(input)) : afterTurn(input, turns, turn);
     return { ...move, events: [...told(input, turns, turn, steps), ...(move.events ?? [])] };
   },
-  perform(input, context) {
-    const asked = requestOf(input, readHistory(input.step.history).turns);
+  async perform(input, context) {
+    const images = await loadImages(imagesIn(input.inputs), context.artifacts);
+    const asked = requestOf(input, readHistory(input.step.history).turns, images);
     const rules = rulesOf(input);
     if (rules.schema === undefined) return askModel(asked, input.configurable, context.models, context);
     return askQuietly(asked, input, rules, context);
   },
 };
+
+/** With `mcp` no model is asked: the node calls the tool it names. */
+const TOOL_CALL = callingTool(callPromptNode);
 
 /** Nothing is streamed before the answer is known to fit. */
 async function askQuietly(
@@ -112,8 +126,9 @@ function quiet(context: EffectContext): ModelContext {
   };
 }
 
+/** Images are told by their ids: an artifact never changes. */
 function nextTurn(input: NodeInput, turns: readonly Turn[]): StepRequest {
-  return turnRequest(turns.length + 1, requestOf(input, turns));
+  return turnRequest(turns.length + 1, requestOf(input, turns, []), imagesIn(input.inputs));
 }
 
 /** A turn is told once, when it has ended: an answer to one of its questions tells it no more. */
@@ -169,7 +184,7 @@ function rulesOf({ config, prepared }: Pick<PromptPlace, 'config' | 'prepared'>)
 }
 
 /** The run's options go before what the node says, and a prompt on the input port before the one in the config. */
-function requestOf(place: PromptPlace, turns: readonly Turn[]): ModelRequest {
+function requestOf(place: PromptPlace, turns: readonly Turn[], images: readonly ModelImage[]): ModelRequest {
   const { config, inputs, configurable } = place;
   const verdicts = readAnswers(turns, rulesOf(place));
   const model = text(configurable['ai.model'] ?? configurable['model'] ?? config['model']);
@@ -181,7 +196,7 @@ function requestOf(place: PromptPlace, turns: readonly Turn[]): ModelRequest {
     return verdict === undefined ? [] : toldAnswer(turn, verdict);
   });
   return {
-    messages: [...messagesOf(config, inputs), ...later],
+    messages: [...messagesOf(config, inputs, images), ...later],
     ...(model !== undefined && { model }),
     ...(typeof temperature === 'number' && { temperature }),
     ...(maxTokens !== undefined && { maxTokens }),
@@ -190,7 +205,7 @@ function requestOf(place: PromptPlace, turns: readonly Turn[]): ModelRequest {
 }
 
 /** With a prompt, what comes in beside it is data: it stands between marks, and the model is told what they mean. */
-function messagesOf(config: JsonObject, inputs: JsonObject): ModelMessage[] {
+function messagesOf(config: JsonObject, inputs: JsonObject, images: readonly ModelImage[]): ModelMessage[] {
   const prompt = inputs['prompt'] ?? config['prompt'];
   const data = inputs['input'];
   const system = text(inputs['system'] ?? config['system']);
@@ -205,7 +220,11 @@ function messagesOf(config: JsonObject, inputs: JsonObject): ModelMessage[] {
       { role: 'user' as const, text: String(user) },
       { role: 'assistant' as const, text: String(assistant) },
     ]),
-    { role: 'user', text: isData ? `${asked}\n\n${untrusted(asText(data), 'input')}` : asked },
+    {
+      role: 'user',
+      text: isData ? `${asked}\n\n${untrusted(asText(data), 'input')}` : asked,
+      ...(images.length > 0 && { images }),
+    },
   ];
 }
 

@@ -5,9 +5,10 @@ import type { ModelContext, ModelReply, ModelRequest } from '../../ports/models.
 import { turnStep } from './agent-history.ts';
 
 /** One turn of a model as a step: its request is told by its digest, because what is sent follows from the steps before. */
-export function turnRequest(turn: number, asked: ModelRequest): StepRequest {
+export function turnRequest(turn: number, asked: ModelRequest, images: readonly string[] = []): StepRequest {
   const { model } = asked;
-  const digest = sha256Hex(canonicalJson(asked as unknown as Json));
+  const sent = { ...asked, ...(images.length > 0 && { images }) };
+  const digest = sha256Hex(canonicalJson(sent as unknown as Json));
   return { id: turnStep(turn), request: { turn, digest, ...(model !== undefined && { model }) } };
 }
 

@@ -14,6 +14,7 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
     '/examples/0/user',
     '/examples/0/assistant',
     '/outputSchema/*',
+    '/mcp/arguments/*',
   ],
   'core.approvalGate': ['/title', '/description', '/artifactData'],
   'core.channelWrite': ['/value'],

@@ -111,6 +111,31 @@ describe('core.mcp.toolCall', () => {
     expect(returned).toMatchObject({ toolName: 'files/work', callId: 'tool', status: 'ok' });
   });
 
+  it('is what a prompt with "mcp" does, on the default server where none is named', async () => {
+    const server = serverWith(READS);
+    const test = await open({ tools: server });
+    const several = await open({ tools: { ...serverWith(READS), servers: ['files', 'mail'] } });
+    const prompt = (mcp: JsonObject, more: JsonObject = {}) => ({
+      nodes: [node('tool', 'core.ai.callPrompt', { mcp, ...more })],
+    });
+    const mcp = { tool: 'work', arguments: { path: 'a' } };
+
+    const runId = await test.run(await test.register(prompt(mcp)));
+    const unnamed = await several.run(await several.register(prompt(mcp)));
+
+    await reaches(test, runId, 'completed');
+    expect(server.calls).toEqual([
+      { server: 'files', tool: 'work', digest: READS.digest, arguments: { path: 'a' } },
+    ]);
+    expect(await payloads(test, runId, 'agent.toolCalled')).toMatchObject([{ toolName: 'files/work' }]);
+    await reaches(several, unnamed, 'failed');
+    const [failure] = await payloads(several, unnamed, 'node.failed');
+    expect(failure?.['error']).toMatchObject({ code: 'tool_server_unknown' });
+    await expect(test.register(prompt(mcp, { prompt: 'Hi' }))).rejects.toMatchObject({
+      code: 'validation_error',
+    });
+  });
+
   it('waits for a person where the tool may destroy something, through a restart, and sends what was shown (M-9)', async () => {
     const store = openMemoryStore();
     const server = serverWith(DESTROYS);

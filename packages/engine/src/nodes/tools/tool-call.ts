@@ -33,6 +33,25 @@ const TOOL_CALL_CONFIG = closedConfig({
 
 type Config = Static<typeof TOOL_CALL_CONFIG>;
 
+/** `config.mcp` of a prompt: the same, of a server that need not be named. */
+export const MCP_CONFIG = closedConfig({
+  server: optional(nameOf({ minLength: 1, maxLength: 64 })),
+  tool: nameOf({ minLength: 1, maxLength: 128 }),
+  arguments: optional(jsonObject),
+  timeoutMs: optional(Type.Integer({ minimum: 1, maximum: 600_000 })),
+  requireApproval: optional(Type.Literal(true)),
+  digest: optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
+});
+
+type Wanted = Omit<Config, 'serverId'> & { readonly serverId?: string | undefined };
+
+/** What is to be called, as the config of either node type says it. */
+function wantedIn(config: JsonObject): Wanted {
+  if (config['mcp'] === undefined) return config as Config;
+  const { server, tool, ...rest } = config['mcp'] as Static<typeof MCP_CONFIG>;
+  return { ...rest, serverId: server, toolName: tool };
+}
+
 /**
  * Calls a tool of a server that the operator has configured.
  *
@@ -42,14 +61,13 @@ type Config = Static<typeof TOOL_CALL_CONFIG>;
  * M-9. The arguments that a person has agreed to are sent, and no others.
  * M-10. A call whose outcome is not known is not made again, unless the tool only reads or is idempotent.
  */
-export const toolCallNode: StepsNodeType = {
+const CALLING: Omit<StepsNodeType, 'typeId' | 'title' | 'summary' | 'config'> = {
   kind: 'steps',
-  typeId: 'core.mcp.toolCall',
-  title: 'MCP tool call',
-  summary:
-    'Calls a tool of a configured MCP server; one that may destroy something waits until a person agrees.',
-  config: TOOL_CALL_CONFIG,
   outputPorts: ['output', 'content', 'structuredContent', 'isError', 'tool'],
+  callsTool: (config) => {
+    const { serverId: server, toolName: tool } = wantedIn(config);
+    return { server, tool };
+  },
   dependsOn: () => ['arguments'],
   next(input, history) {
     const look = stepOf(history, 'look');
@@ -60,19 +78,46 @@ export const toolCallNode: StepsNodeType = {
     if (tool.needsApproval && question === undefined)
       return { ask: approvalOf(input, tool), step: 'approval' };
     const answer = question?.result;
-    if (answer !== undefined && answer['action'] !== 'accept') return rejected(input, answer);
+    if (answer !== undefined && answer['action'] !== 'accept') return rejected(input, tool, answer);
     const call = stepOf(history, 'call');
-    if (call === undefined) return { steps: [calling(input, tool)], events: [called(input)] };
-    if (call.result === undefined) return { failure: stepFailure(call), events: [returned(input, call)] };
-    return { ...finished(input, tool, call.result), events: [returned(input, call)] };
+    if (call === undefined) return { steps: [calling(input, tool)], events: [called(input, tool)] };
+    const events = [returned(input, tool, call)];
+    if (call.result === undefined) return { failure: stepFailure(call), events };
+    return { ...finished(input, tool, call.result), events };
   },
   perform(input, context) {
     return input.step.id === 'look' ? look(input, context) : call(input, context);
   },
 };
 
+export const toolCallNode: StepsNodeType = {
+  ...CALLING,
+  typeId: 'core.mcp.toolCall',
+  title: 'MCP tool call',
+  summary:
+    'Calls a tool of a configured MCP server; one that may destroy something waits until a person agrees.',
+  config: TOOL_CALL_CONFIG,
+};
+
+/** A node type that asks a model, for configs in which `mcp` names a tool instead. */
+export function callingTool(
+  asking: Pick<StepsNodeType, 'typeId' | 'title' | 'summary' | 'config'>,
+): StepsNodeType {
+  const { typeId, title, summary, config } = asking;
+  return {
+    ...CALLING,
+    ...{ typeId, title, summary, config },
+    prepare(given, tools) {
+      const [other] = Object.keys(given).filter((name) => name !== 'mcp');
+      if (other === undefined) return;
+      tools.refuse(`/${other}`, 'With "mcp" a tool is called and no model is asked: remove one of the two.');
+    },
+  };
+}
+
 /** What is kept of a definition. */
 interface LookedUp {
+  readonly server: string;
   readonly digest: string;
   readonly description?: string;
   readonly needsApproval: boolean;
@@ -83,14 +128,17 @@ interface LookedUp {
 const MAX_DESCRIPTION = 1_024;
 
 async function look({ config, step }: StepInput, context: EffectContext): Promise<JsonObject> {
-  const { serverId, toolName, requireApproval, digest: wanted } = config as Config;
-  if (!context.tools.servers.includes(serverId)) throw unknownServer(serverId, context.tools.servers);
+  const { servers } = context.tools;
+  const { serverId = defaultServer(servers), toolName, requireApproval, digest: wanted } = wantedIn(config);
+  if (serverId === undefined) throw noDefault(servers);
+  if (!servers.includes(serverId)) throw unknownServer(serverId, servers);
   const tool = (await context.tools.list(serverId, context)).find(({ name }) => name === toolName);
   if (tool === undefined) throw unknownTool(serverId, toolName);
   if (wanted !== undefined && wanted !== tool.digest) throw otherTool(serverId, tool);
   checkArguments(tool, step.request['arguments'] as JsonObject);
   const { digest, description, isDestructive, isReadOnly, isIdempotent } = tool;
   return {
+    server: serverId,
     digest,
     ...(description !== undefined && { description: description.slice(0, MAX_DESCRIPTION) }),
     needsApproval: requireApproval === true || (tool.needsApproval ?? isDestructive),
@@ -100,7 +148,7 @@ async function look({ config, step }: StepInput, context: EffectContext): Promis
 }
 
 async function call({ step, config }: StepInput, context: EffectContext): Promise<JsonObject> {
-  const { timeoutMs } = config as Config;
+  const { timeoutMs } = wantedIn(config);
   const request = step.request as {
     readonly server: string;
     readonly tool: string;
@@ -116,13 +164,13 @@ async function call({ step, config }: StepInput, context: EffectContext): Promis
 }
 
 function lookUp(input: NodeInput) {
-  const { serverId: server, toolName: tool } = input.config as Config;
-  const request = { server, tool, arguments: argumentsOf(input) };
+  const { serverId: server, toolName: tool } = wantedIn(input.config);
+  const request = { ...(server !== undefined && { server }), tool, arguments: argumentsOf(input) };
   return { id: 'look', request, onUnknownOutcome: 'repeat' } as const;
 }
 
-function calling(input: NodeInput, { digest, isRepeatable }: LookedUp) {
-  const { serverId: server, toolName: tool } = input.config as Config;
+function calling(input: NodeInput, { server, digest, isRepeatable }: LookedUp) {
+  const { toolName: tool } = wantedIn(input.config);
   return {
     id: 'call',
     request: { server, tool, digest, arguments: argumentsOf(input) },
@@ -138,11 +186,12 @@ function argumentsOf({ config, inputs }: NodeInput): JsonObject {
       details: { field: 'arguments' },
     });
   }
-  return { ...(config as Config).arguments, ...given };
+  return { ...wantedIn(config).arguments, ...given };
 }
 
-function approvalOf(input: NodeInput, { digest, description, isDestructive }: LookedUp): Question {
-  const { serverId: server, toolName: tool } = input.config as Config;
+function approvalOf(input: NodeInput, looked: LookedUp): Question {
+  const { server, digest, description, isDestructive } = looked;
+  const { toolName: tool } = wantedIn(input.config);
   return {
     kind: 'approval',
     data: {
@@ -162,22 +211,22 @@ function approvalOf(input: NodeInput, { digest, description, isDestructive }: Lo
   };
 }
 
-function rejected(input: NodeInput, { comment }: JsonObject): StepMove {
-  const { serverId, toolName } = input.config as Config;
+function rejected(input: NodeInput, tool: LookedUp, { comment }: JsonObject): StepMove {
+  const { toolName } = wantedIn(input.config);
   const why = typeof comment === 'string' && comment !== '' ? ` They say: ${comment}` : '';
-  const message = `A person has rejected the call of "${toolName}" of "${serverId}".${why}`;
+  const message = `A person has rejected the call of "${toolName}" of "${tool.server}".${why}`;
   const error = { code: 'tool_call_rejected', message };
   return {
     failure: new NodeFailure(error.code, message),
     events: [
-      called(input),
-      { type: 'agent.toolReturned', payload: { ...placeOf(input), status: 'forbidden', error } },
+      called(input, tool),
+      { type: 'agent.toolReturned', payload: { ...placeOf(input, tool), status: 'forbidden', error } },
     ],
   };
 }
 
-function finished({ config }: NodeInput, { digest }: LookedUp, result: JsonObject): NodeResult {
-  const { serverId: server, toolName: name } = config as Config;
+function finished({ config }: NodeInput, { server, digest }: LookedUp, result: JsonObject): NodeResult {
+  const { toolName: name } = wantedIn(config);
   return { outputs: { ...result, output: outputOf(result), tool: { server, name, digest } } };
 }
 
@@ -192,13 +241,13 @@ function outputOf({ structuredContent, content }: JsonObject) {
 }
 
 /** Arguments and answers stand in the steps; here are their hashes. */
-function called(input: NodeInput): NodeEvent {
+function called(input: NodeInput, tool: LookedUp): NodeEvent {
   const argsHash = sha256Hex(canonicalJson(argumentsOf(input)));
-  return { type: 'agent.toolCalled', payload: { ...placeOf(input), argsHash, transport: 'mcp' } };
+  return { type: 'agent.toolCalled', payload: { ...placeOf(input, tool), argsHash, transport: 'mcp' } };
 }
 
-function returned(input: NodeInput, { result, error }: StepRecord): NodeEvent {
-  const place = placeOf(input);
+function returned(input: NodeInput, tool: LookedUp, { result, error }: StepRecord): NodeEvent {
+  const place = placeOf(input, tool);
   if (result === undefined) {
     const { code = 'node_failed', message = '' } = error ?? {};
     return { type: 'agent.toolReturned', payload: { ...place, status: 'error', error: { code, message } } };
@@ -209,9 +258,9 @@ function returned(input: NodeInput, { result, error }: StepRecord): NodeEvent {
   return { type: 'agent.toolReturned', payload: { ...place, status, outcome } };
 }
 
-function placeOf(input: NodeInput) {
-  const { serverId, toolName } = input.config as Config;
-  return { agentId: agentIdOf(input, 'tool'), toolName: `${serverId}/${toolName}`, callId: callId(input) };
+function placeOf(input: NodeInput, { server }: LookedUp) {
+  const { toolName } = wantedIn(input.config);
+  return { agentId: agentIdOf(input, 'tool'), toolName: `${server}/${toolName}`, callId: callId(input) };
 }
 
 function callId({ nodeId, iteration, visit }: NodeInput): string {
@@ -221,6 +270,20 @@ function callId({ nodeId, iteration, visit }: NodeInput): string {
 
 function stepOf(history: readonly StepRecord[], id: string): StepRecord | undefined {
   return history.find((step) => step.id === id);
+}
+
+/** Where none is named: the one called `default`, or the only one there is. */
+export function defaultServer(servers: readonly string[]): string | undefined {
+  if (servers.includes('default')) return 'default';
+  return servers.length === 1 ? servers[0] : undefined;
+}
+
+function noDefault(known: readonly string[]): NodeFailure {
+  const hint =
+    known.length === 0
+      ? 'An operator names servers under "mcpServers" in the config file.'
+      : `Name one in config.mcp.server: ${known.join(', ')}.`;
+  return new NodeFailure('tool_server_unknown', `This host has no default tool server. ${hint}`);
 }
 
 function unknownServer(server: string, known: readonly string[]): NodeFailure {

@@ -19,11 +19,13 @@ import type { SecretMask } from '../secrets/mask.ts';
  */
 export interface ArtifactDependencies {
   readonly write: (unit: Omit<DocumentUnit, 'batchId'> | Omit<BlobUnit, 'batchId'>) => Promise<WriteAnswer>;
-  readonly store: Pick<Store, 'readDocument'>;
+  readonly store: ArtifactReads;
   readonly clock: Pick<Clock, 'now'>;
   readonly random: RandomBytes;
   readonly maxBytes: number;
 }
+
+type ArtifactReads = Pick<Store, 'readRun' | 'readDocument' | 'readBlob'>;
 
 /** `exists`: there was a document already, and only a new one was wanted. */
 export type WriteAnswer = 'written' | 'exists';
@@ -85,6 +87,16 @@ export function openArtifacts(
         onlyNew: true,
       });
       return answer === 'written' ? ref : ((await find(artifactId)) ?? ref);
+    },
+    async read(artifactId, maxBytes) {
+      const found = await findArtifact(store, tenant, runId, artifactId);
+      if (found === undefined) throw noArtifact(artifactId);
+      const { blobId, pieces, size, mediaType } = JSON.parse(found.document.body) as StoredArtifact;
+      if (size > maxBytes) throw tooLargeToRead(artifactId, maxBytes, size);
+      const parts: Uint8Array[] = [];
+      for await (const part of readPieces(store, { tenant, runId: found.runId, blobId }, pieces))
+        parts.push(part);
+      return { mediaType, bytes: Buffer.concat(parts) };
     },
   };
 }
@@ -199,43 +211,51 @@ function refOf({ artifactId, mediaType, size, digest }: StoredArtifact): Artifac
   return { artifactId, mediaType, size, digest };
 }
 
+function noArtifact(artifactId: string): NodeFailure {
+  return new NodeFailure('artifact_not_found', `This run has no artifact "${artifactId}".`, {
+    details: { artifactId },
+  });
+}
+
+function tooLargeToRead(artifactId: string, limit: number, observed: number): NodeFailure {
+  const message = `The artifact "${artifactId}" has ${observed} bytes; here it may have ${limit}.`;
+  return new NodeFailure('artifact_too_large', message, { details: { artifactId, limit, observed } });
+}
+
+/** A fork's log tells of artifacts that the run it came from has made. */
+async function findArtifact(store: ArtifactReads, tenant: string, runId: string, artifactId: string) {
+  let at: string | undefined = runId;
+  for (let steps = 0; at !== undefined && steps < MAX_FORKS; steps++) {
+    const run = await store.readRun(at, tenant);
+    if (run === undefined) return undefined;
+    const document = await store.readDocument({ tenant, collection: ARTIFACTS, scope: at, id: artifactId });
+    if (document !== undefined) return { runId: at, document };
+    at = run.record.fork?.sourceRunId;
+  }
+  return undefined;
+}
+
+async function* readPieces(
+  store: ArtifactReads,
+  { tenant, runId, blobId }: BlobPlace,
+  pieces: number,
+): AsyncIterable<Uint8Array> {
+  for (let index = 0; index < pieces; index++) {
+    const bytes = await store.readBlob(tenant, runId, blobId, index);
+    if (bytes === undefined) throw new Error(`Piece ${index} of an artifact is missing from the store.`);
+    yield bytes;
+  }
+}
+
 /** What others may read of artifacts. */
-export function createReadArtifacts(
-  store: Pick<Store, 'readRun' | 'readDocument' | 'listDocuments' | 'readBlob'>,
-): Host['artifacts'] {
-  /** A fork's log tells of artifacts that the run it came from has made. */
-  async function find(tenant: string, runId: string, artifactId: string) {
-    let at: string | undefined = runId;
-    for (let steps = 0; at !== undefined && steps < MAX_FORKS; steps++) {
-      const run = await store.readRun(at, tenant);
-      if (run === undefined) return undefined;
-      const document = await store.readDocument({
-        tenant,
-        collection: ARTIFACTS,
-        scope: at,
-        id: artifactId,
-      });
-      if (document !== undefined) return { runId: at, document };
-      at = run.record.fork?.sourceRunId;
-    }
-    return undefined;
-  }
-
-  async function* readPieces(place: BlobPlace, pieces: number): AsyncIterable<Uint8Array> {
-    for (let index = 0; index < pieces; index++) {
-      const bytes = await store.readBlob(place.tenant, place.runId, place.blobId, index);
-      if (bytes === undefined) throw new Error(`Piece ${index} of an artifact is missing from the store.`);
-      yield bytes;
-    }
-  }
-
+export function createReadArtifacts(store: ArtifactReads & Pick<Store, 'listDocuments'>): Host['artifacts'] {
   return {
     async open({ tenant }, runId, artifactId) {
-      const found = await find(tenant, runId, artifactId);
+      const found = await findArtifact(store, tenant, runId, artifactId);
       if (found === undefined) return undefined;
       const stored = JSON.parse(found.document.body) as StoredArtifact;
       const place = { tenant, runId: found.runId, blobId: stored.blobId };
-      return { ...summaryOf(stored, found.document.at), read: () => readPieces(place, stored.pieces) };
+      return { ...summaryOf(stored, found.document.at), read: () => readPieces(store, place, stored.pieces) };
     },
     async list({ tenant }, runId, page) {
       if ((await store.readRun(runId, tenant)) === undefined) return undefined;

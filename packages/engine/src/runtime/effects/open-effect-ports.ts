@@ -10,7 +10,7 @@ import {
   type Secrets,
   type Workflows,
 } from '../../model/node-type.ts';
-import type { BlobUnit, ClaimRef, Documents, DocumentUnit } from '../../ports/store.ts';
+import type { BlobUnit, ClaimRef, Documents, DocumentUnit, RunLog } from '../../ports/store.ts';
 import { type ArtifactDependencies, openArtifacts, type WriteAnswer } from './artifacts.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -27,7 +27,7 @@ import { SECRET_ID } from '../secrets/resolver.ts';
 import { type DefinitionStore, openWorkflows } from './workflows.ts';
 
 export interface EffectPortDependencies {
-  readonly store: Documents & DefinitionStore;
+  readonly store: Documents & DefinitionStore & Pick<RunLog, 'readRun'>;
   readonly committer: Pick<Committer, 'submit'>;
   readonly resolver: SecretResolver;
   readonly models: Models;

@@ -36,7 +36,10 @@ const openPorts: OpenEffectPorts = () => ({
   peers: NO_PEERS,
   memory: { write: () => Promise.reject(new Error('no memory here')), list: () => Promise.resolve([]) },
   workflows: { describe: () => Promise.resolve(undefined) },
-  artifacts: { put: () => Promise.reject(new Error('no artifacts here')) },
+  artifacts: {
+    put: () => Promise.reject(new Error('no artifacts here')),
+    read: () => Promise.reject(new Error('no artifacts here')),
+  },
   hideOutcome: (outcome) => outcome,
   hideChunk: (chunk) => ({ ...chunk, chunk: chunk.chunk.replaceAll('secret', '…') }),
 });

@@ -7,6 +7,7 @@ import type { Tool, ToolContext, Tools } from '../../ports/tools.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Committer } from '../commits/committer.ts';
 import { writeFailure } from '../commits/write-failure.ts';
+import { defaultServer } from '../../nodes/tools/tool-call.ts';
 import { openSecrets } from '../effects/open-effect-ports.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 
@@ -76,6 +77,26 @@ export function createToolServers(dependencies: ToolServerDependencies): ToolSer
     },
   };
 }
+
+/** Whether a tool can be called here, now and without a person. */
+export function createOffersTool(dependencies: ToolServerDependencies): OffersTool {
+  const { tools } = dependencies;
+  return async ({ server = defaultServer(tools.servers), tool }) => {
+    if (server === undefined || !tools.servers.includes(server)) return false;
+    try {
+      const found = (await tools.list(server, contextOf(dependencies))).find(({ name }) => name === tool);
+      return found !== undefined && !(found.needsApproval ?? found.isDestructive);
+    } catch (error) {
+      if (!(error instanceof NodeFailure)) throw error;
+      return false;
+    }
+  };
+}
+
+export type OffersTool = (wanted: {
+  readonly server: string | undefined;
+  readonly tool: string;
+}) => Promise<boolean>;
 
 function contextOf({ egress, resolver, operator, random }: ToolServerDependencies): ToolContext {
   const secrets = openSecrets(resolver, { tenant: operator, principal: undefined }, () => undefined);
