@@ -194,7 +194,7 @@ const PAGE = join(ROOT, 'packages/studio');
 
 function isPageStale() {
   const builtAt = statSync(join(PAGE, 'dist/index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const files = ['index.html', 'vite.config.ts', 'package.json'];
+  const files = ['index.html', 'vite.config.ts', 'vite-plugins.ts', 'package.json'];
   return (
     files.some((name) => isNewer(join(PAGE, name), builtAt)) ||
     PAGE_SOURCES.some((folder) => isFolderNewer(join(ROOT, 'packages', folder), builtAt))

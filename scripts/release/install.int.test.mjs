@@ -99,6 +99,27 @@ describe('the tarball of', () => {
   );
 });
 
+describe('the page', () => {
+  it('comes with the command line, packed and with the licenses of what is in it', async () => {
+    const host = await startInstalledHost(project, '.page');
+    try {
+      const index = await fetch(`${host.url}/studio/`);
+      const script = /src="\.\/(assets\/[^"]+\.js)"/.exec(await index.text())[1];
+      const headers = { 'accept-encoding': 'br' };
+      const packedScript = await fetch(`${host.url}/studio/${script}`, { headers });
+      const notices = await (await fetch(`${host.url}/studio/THIRD-PARTY-NOTICES.txt`)).text();
+
+      expect(packedScript.headers.get('content-encoding')).toBe('br');
+      expect(await packedScript.text()).toContain('Weft');
+      for (const name of ['elkjs', 'react', '@xyflow/react'])
+        expect(notices).toMatch(new RegExp(`^${name} \\d`, 'm'));
+      expect(notices).toContain('Eclipse Public License');
+    } finally {
+      await host.stop();
+    }
+  });
+});
+
 describe('weft new of the installed command line', () => {
   it('makes a project of the same versions, whose test passes', LONG, async () => {
     const made = node('node_modules/@weft/cli/bin/weft.mjs', 'new', 'demo', '--no-install');

@@ -8,7 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { ROOT, tool } from '../bootstrap.mjs';
 import { inlinePlain } from './inline-plain.mjs';
 import { publishedPackages } from './published-packages.mjs';
-import { noticesOf } from './third-party.mjs';
+import { bundledNotices, noticesOf } from './third-party.mjs';
 
 /** Builds and packs everything into `folder`/tarballs. Answers name, version and path of each tarball. */
 export function packAll(folder) {
@@ -16,8 +16,14 @@ export function packAll(folder) {
   const tarballs = join(folder, 'tarballs');
   for (const each of [tree, tarballs]) mkdirSync(each, { recursive: true });
   copyTracked(tree);
-  inlinePlain(join(tree, 'packages'));
   linkModules(tree);
+  // Before the SDK gets copies of what the page has already.
+  must(
+    process.execPath,
+    [tool('vite/bin/vite.js'), 'build', '--logLevel', 'error'],
+    join(tree, 'packages/studio'),
+  );
+  inlinePlain(join(tree, 'packages'));
   must(process.execPath, [tool('typescript/bin/tsc'), '-b'], tree);
   const published = publishedPackages();
   for (const each of published) complete(join(tree, relative(ROOT, each.folder)), each);
@@ -60,7 +66,7 @@ function copyTracked(tree) {
 /** What every tarball has and no folder of the sources needs; and without what only the tests of other packages import. */
 function complete(folder, published) {
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
-  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.md'), noticesOf(published));
+  writeFileSync(join(folder, 'THIRD-PARTY-NOTICES.md'), bundledNotices(folder) ?? noticesOf(published));
   const { devDependencies: _devDependencies, ...manifest } = published.manifest;
   const exports = Object.entries(manifest.exports ?? {})
     .filter(([, target]) => !JSON.stringify(target).includes('/testing/'))

@@ -1,5 +1,5 @@
 /** What a published package brings along from others when it is installed. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROOT } from '../bootstrap.mjs';
 import { packageIn } from './published-packages.mjs';
@@ -29,6 +29,12 @@ function installedFolder(name, from) {
     if (existsSync(join(candidate, 'package.json'))) return candidate;
     if (folder === ROOT || folder === dirname(folder)) return undefined;
   }
+}
+
+/** What a package says that contains code of others: the page, which is bundled. */
+export function bundledNotices(folder) {
+  const path = join(folder, 'dist/THIRD-PARTY-NOTICES.txt');
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
 /** The page that goes into the tarball. */
