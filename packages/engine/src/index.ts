@@ -78,6 +78,7 @@ export type {
   ModelRequest,
   Models,
   ModelToolCall,
+  Usage,
   OfferedModels,
   OfferedProvider,
 } from './ports/models.ts';
@@ -156,6 +157,10 @@ export type {
   ResolveCommand,
   RevokeKeyUnit,
   RunCounts,
+  CostQuery,
+  CostRow,
+  CostSums,
+  UsageRow,
   RunFilter,
   RunHead,
   RunPage,
@@ -178,3 +183,4 @@ export type {
   StoredTask,
   Tasks,
 } from './ports/store.ts';
+export type { TenantBudget, TenantBudgets } from './runtime/costs/tenant-budgets.ts';

@@ -21,6 +21,7 @@ import { revoke as revokeKey } from './keys/revoke.ts';
 import { rotateLinks } from './keys/rotate-links.ts';
 import { mcp } from './mcp/index.ts';
 import { newProject } from './new.ts';
+import { costs } from './costs/index.ts';
 import { models } from './models/index.ts';
 import { nodes } from './nodes/index.ts';
 import { open } from './open.ts';
@@ -99,6 +100,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
     register,
   ]),
   models,
+  costs,
   nodes,
   mcp,
   pack,

@@ -159,8 +159,8 @@ describe('an agent', () => {
       'weft.step.started',
       'weft.step.completed',
       'weft.step.started',
-      'weft.step.completed',
       'provider.usage',
+      'weft.step.completed',
       'agent.reasoned',
       'agent.toolCalled',
       'agent.toolCalled',
@@ -171,8 +171,8 @@ describe('an agent', () => {
       'agent.toolReturned',
       'agent.toolReturned',
       'weft.step.started',
-      'weft.step.completed',
       'provider.usage',
+      'weft.step.completed',
       'agent.decided',
     ]);
   });

@@ -238,6 +238,15 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       mcp: { supported: true, serverUrls: [...options.mcpServerUrls] },
     }),
     ...aiProviders(options.models.offered),
+    ...(asksModels(options) && {
+      providerUsage: { supported: true },
+      budget: {
+        supported: true,
+        dimensions: ['tokens', 'cost', 'toolCalls'],
+        enforce: 'hard',
+        scopes: ['run'],
+      },
+    }),
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {
       auth: {
@@ -292,6 +301,11 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     }),
     fixtures: [...fixtures],
   });
+}
+
+/** There is something to count: a test host has models that runs may name. */
+function asksModels({ models, conformance }: DiscoveryOptions): boolean {
+  return models.offered !== undefined || conformance !== undefined;
 }
 
 function aiProviders(offered: OfferedModels | undefined): Pick<Capabilities, 'aiProviders'> {

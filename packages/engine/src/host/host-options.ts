@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Conformance } from '../ports/conformance.ts';
 import type { Models } from '../ports/models.ts';
 import type { Tools } from '../ports/tools.ts';
+import type { TenantBudgets } from '../runtime/costs/tenant-budgets.ts';
 import type { RandomBytes } from '../runtime/runs/ids.ts';
 import type { GrpcOffer } from './capabilities.ts';
 import type { HostLimits } from './limits.ts';
@@ -37,6 +38,8 @@ export interface HostOptions {
   readonly nodes?: readonly NodeType[];
   /** The language models that nodes may ask; without them the host has none. */
   readonly models?: Models | undefined;
+  /** What tenants may spend on models, by tenant; `*` for those that are not named. */
+  readonly budgets?: TenantBudgets | undefined;
   /** The tool servers that nodes may call; without them the host has none. */
   readonly tools?: Tools;
   /** Under which name the host is reached, for links in callbacks; without it they carry the token alone. */

@@ -1,6 +1,7 @@
 /** Members of the config file that hold an object. The package that one configures reads it, and is loaded only where it stands. */
 export const CONFIG_BLOCKS = {
   models: 'Language models that nodes may ask; see [the guide](../guide/models.md)',
+  budgets: 'What tenants may spend on models; see [the guide](../guide/costs.md#budgets-of-tenants)',
   mcpServers: 'MCP servers whose tools nodes may call; see [the guide](../guide/mcp.md)',
 } as const;
 

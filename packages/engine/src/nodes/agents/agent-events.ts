@@ -8,7 +8,7 @@ import type { AgentHistory, Call, ListedTool, Turn } from './agent-history.ts';
 import { planCall } from './tool-calls.ts';
 
 /**
- * What the protocol's readers get to hear of the steps that ended last: of a turn, what it used, how it reasoned and what it calls; of
+ * What the protocol's readers get to hear of the steps that ended last: of a turn, how it reasoned and what it calls; of
  * calls, in their order, what came of them. Arguments and answers of tools stand in the steps themselves; here are their hashes.
  */
 export function tellLast(
@@ -43,25 +43,12 @@ export function tellLast(
 
 type Place = { readonly agentId: string; readonly toolName: string; readonly callId: string };
 
-function tellTurn({ nodeId, configurable }: NodeInput, turn: Turn, agentId: string): NodeEvent[] {
-  const { provider, model, usage, reasoning } = turn;
-  const events: NodeEvent[] = [
-    {
-      type: 'provider.usage',
-      payload: {
-        provider,
-        model,
-        inputTokens: usage.promptTokens,
-        outputTokens: usage.completionTokens,
-        totalTokens: usage.totalTokens,
-        nodeId,
-      },
-    },
-  ];
+function tellTurn({ configurable }: NodeInput, turn: Turn, agentId: string): NodeEvent[] {
+  const { reasoning } = turn;
   const verbosity = configurable['reasoningVerbosity'] === 'summary' ? 'summary' : 'full';
-  if (reasoning === '' || configurable['reasoningVerbosity'] === 'off') return events;
+  if (reasoning === '' || configurable['reasoningVerbosity'] === 'off') return [];
   const shown = verbosity === 'summary' ? reasoning.slice(0, SUMMARY) : reasoning;
-  return [...events, { type: 'agent.reasoned', payload: { agentId, reasoning: shown, verbosity } }];
+  return [{ type: 'agent.reasoned', payload: { agentId, reasoning: shown, verbosity } }];
 }
 
 const SUMMARY = 1024;

@@ -1,6 +1,12 @@
 import { type ClientSchema, isJsonObject, type Json, type JsonObject, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
-import type { ModelMessage, ModelProvider, ModelReply, ModelRequest } from '../../ports/models.ts';
+import {
+  type ModelMessage,
+  type ModelProvider,
+  type ModelReply,
+  type ModelRequest,
+  tokensOf,
+} from '../../ports/models.ts';
 import {
   type EffectContext,
   type EffectInput,
@@ -9,7 +15,7 @@ import {
 } from '../../model/node-type.ts';
 import { closedConfig, jsonObject } from '../config/config-schema.ts';
 import { checkSchema } from '../config/schema-in-config.ts';
-import { stopEvents, usageEvent } from './model-events.ts';
+import { stopEvents } from './model-events.ts';
 import { structuredAnswer } from './structured-answer.ts';
 import { untrusted, UNTRUSTED_NOTE } from './untrusted-text.ts';
 
@@ -83,7 +89,7 @@ async function textAnswer(
   const reply = await provider.call(request, context);
   return {
     outputs: outputsOf(reply),
-    events: [usageEvent(provider, reply, nodeId), ...stopEvents(provider, reply, nodeId)],
+    events: stopEvents(provider, reply, nodeId),
   };
 }
 
@@ -93,7 +99,7 @@ function outputsOf({ text, model, finishReason, usage, toolCalls }: ModelReply):
     text,
     model,
     finishReason,
-    usage: { ...usage },
+    usage: tokensOf(usage),
     ...(toolCalls !== undefined && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
   };
 }

@@ -1,22 +1,6 @@
 import type { NodeEvent } from '../../model/node-type.ts';
 import type { ModelProvider, ModelReply } from '../../ports/models.ts';
 
-/** What a call has used, as the provider counts it. */
-export function usageEvent({ id }: ModelProvider, reply: ModelReply, nodeId: string): NodeEvent {
-  const { provider = id, model, usage } = reply;
-  return {
-    type: 'provider.usage',
-    payload: {
-      provider,
-      model,
-      inputTokens: usage.promptTokens,
-      outputTokens: usage.completionTokens,
-      totalTokens: usage.totalTokens,
-      nodeId,
-    },
-  };
-}
-
 /** A refusal and an answer that was cut off are facts beside the answer. */
 export function stopEvents({ id }: ModelProvider, reply: ModelReply, nodeId: string): NodeEvent[] {
   const { provider = id, model, finishReason, usage } = reply;

@@ -1,6 +1,7 @@
 import { canonicalJson, type Json, type JsonObject } from '@weft/protocol';
 import { sha256Hex } from '../../crypto/hash.ts';
 import { type EffectContext, NodeFailure, type StepRecord, type StepRequest } from '../../model/node-type.ts';
+import { tokensOf } from '../../ports/models.ts';
 import { type AgentHistory, readHistory, turnStep } from './agent-history.ts';
 import { type AgentPlace, modelOf, modelRequest } from './agent-transcript.ts';
 
@@ -50,7 +51,7 @@ export async function askModel(
     model,
     text,
     finishReason,
-    usage: { ...usage },
+    usage: tokensOf(usage),
     ...(toolCalls.length > 0 && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
     ...(reasoning !== undefined && { reasoning }),
   };

@@ -9,7 +9,6 @@ import {
   type ModelRequest,
 } from '../../ports/models.ts';
 import { readJsonAnswer } from './json-answer.ts';
-import { usageEvent } from './model-events.ts';
 import { untrusted } from './untrusted-text.ts';
 
 export interface StructuredAnswer {
@@ -36,7 +35,6 @@ export async function structuredAnswer(
   const messages: ModelMessage[] = [...request.messages];
   for (let repairs = 0; ; repairs++) {
     const reply = await provider.call({ ...request, messages }, quiet(context, repairs));
-    events.push(usageEvent(provider, reply, nodeId));
     if (reply.finishReason === 'content_filter') throw refused(provider.id);
     if (reply.finishReason === 'length') throw truncated(provider.id);
     const answer = readJsonAnswer(reply.text, schema);

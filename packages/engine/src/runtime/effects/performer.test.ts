@@ -34,6 +34,7 @@ const openPorts: OpenEffectPorts = () => ({
   tools: NO_TOOLS,
   memory: { write: () => Promise.reject(new Error('no memory here')), list: () => Promise.resolve([]) },
   artifacts: { put: () => Promise.reject(new Error('no artifacts here')) },
+  used: undefined,
   hideOutcome: (outcome) => outcome,
   hideChunk: (chunk) => ({ ...chunk, chunk: chunk.chunk.replaceAll('secret', '…') }),
 });
@@ -49,6 +50,7 @@ const PLACE = {
   principal: undefined,
   runId: 'r',
   epoch: 1,
+  nodeId: 'a',
   nodeKey: 'a',
   attempt: 0,
   limits: LIMITS,
