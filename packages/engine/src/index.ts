@@ -78,6 +78,7 @@ export type {
   ModelRequest,
   Models,
   ModelToolCall,
+  Usage,
   OfferedModels,
   OfferedProvider,
 } from './ports/models.ts';
@@ -170,6 +171,10 @@ export type {
   ResolveCommand,
   RevokeKeyUnit,
   RunCounts,
+  CostQuery,
+  CostRow,
+  CostSums,
+  UsageRow,
   RunFilter,
   RunHead,
   RunPage,
@@ -193,3 +198,4 @@ export type {
   Tasks,
   TaskType,
 } from './ports/store.ts';
+export type { TenantBudget, TenantBudgets } from './runtime/costs/tenant-budgets.ts';

@@ -205,6 +205,8 @@ export { countOf, indexOf, lastIndexOf, searchSteps } from './json/text-search.t
 export { toIso } from './json/time.ts';
 export { assertValid, compileValidator } from './validation/validate.ts';
 export type { Problem, Validator } from './validation/validate.ts';
+export { COST_REPORT_GROUPS, PriceListSchema } from './documents/costs.ts';
+export type { CostReport, PriceListDocument, PriceListSummary } from './documents/costs.ts';
 export { TestModelSchema } from './documents/models.ts';
 export type { ModelListDocument, ModelTest } from './documents/models.ts';
 export { compileClientSchema } from './validation/client-schema/client-schema.ts';

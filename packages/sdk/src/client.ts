@@ -9,6 +9,7 @@ import { type Diffs, createDiffs } from './compare/diff.ts';
 import { type Forks, createForks } from './compare/forks.ts';
 import { type Imports, createImports } from './compare/imports.ts';
 import { type Interrupts, createInterrupts } from './runs/interrupts.ts';
+import { type Costs, createCosts } from './host/costs.ts';
 import { type ModelCatalogue, createModelCatalogue } from './host/models.ts';
 import { type NodeTypes, createNodeTypes } from './host/node-types.ts';
 import { type Peers, createPeers } from './host/peers.ts';
@@ -34,6 +35,7 @@ export interface Client {
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
   readonly models: ModelCatalogue;
+  readonly costs: Costs;
   readonly nodeTypes: NodeTypes;
   readonly workers: Workers;
   readonly toolServers: ToolServers;
@@ -66,6 +68,7 @@ export function createClient(options: ClientOptions = {}): Client {
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
     models: createModelCatalogue(transport),
+    costs: createCosts(transport),
     nodeTypes: createNodeTypes(transport),
     workers: createWorkers(transport),
     toolServers: createToolServers(transport),

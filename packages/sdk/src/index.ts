@@ -62,6 +62,17 @@ export type {
   ToolServers,
   ToolServerTest,
 } from './host/tool-servers.ts';
+export type {
+  CostEntry,
+  CostFilter,
+  CostGroup,
+  CostReport,
+  Costs,
+  CostSums,
+  ModelPrice,
+  PriceList,
+  PriceListSummary,
+} from './host/costs.ts';
 export type { ModelCatalogue, ModelList, ModelProviderEntry, ModelTest } from './host/models.ts';
 export type { Workers, WorkerSummary } from './host/workers.ts';
 export { ApiError, ConnectionError } from './requests/errors.ts';

@@ -53,6 +53,7 @@ import { stateAtRoutes } from './routes/runs/state-at.ts';
 import { webhookRoutes } from './routes/webhooks/webhooks.ts';
 import { peerRoutes } from './routes/tools/peers.ts';
 import { toolServerRoutes } from './routes/tools/tool-servers.ts';
+import { costRoutes } from './routes/costs/costs.ts';
 import { modelRoutes } from './routes/models/models.ts';
 import { nodeTypeRoutes } from './routes/workers/node-types.ts';
 import { workerRoutes } from './routes/workers/workers.ts';
@@ -124,6 +125,7 @@ const ROUTES_OF_APP = [
   clusterRoutes,
   workerRoutes,
   modelRoutes,
+  costRoutes,
   nodeTypeRoutes,
   mcpRoutes,
   toolServerRoutes,

@@ -53,6 +53,8 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['-o', '-'],
     ['-o', 'audit.ndjson'],
   ],
+  'weft costs ls': [[], ['--by', 'run']],
+  'weft costs prices import': [['prices.json']],
   'weft retention set': [['30d']],
   'weft backup': [['copy.db']],
 };
@@ -86,6 +88,7 @@ beforeAll(async () => {
   host = await openHostileHost();
   refusing = await openHostileHost({ status: 409 });
   await writeFile(join(cwd, 'bundle.json'), '{}');
+  await writeFile(join(cwd, 'prices.json'), '{"models":{}}');
   await writeFile(join(cwd, 'workflow.json'), '{"id":"w"}');
 });
 afterAll(async () => {
@@ -163,6 +166,7 @@ describe('text of others', () => {
     expect((await readdir(cwd)).sort()).toEqual([
       'audit.ndjson',
       'bundle.json',
+      'prices.json',
       'saved.bin',
       'saved.json',
       'workflow.json',

@@ -22,6 +22,7 @@ import { rotateLinks } from './keys/rotate-links.ts';
 import { mcp } from './mcp/index.ts';
 import { peers } from './peers/index.ts';
 import { newProject } from './new.ts';
+import { costs } from './costs/index.ts';
 import { models } from './models/index.ts';
 import { nodes } from './nodes/index.ts';
 import { open } from './open.ts';
@@ -100,6 +101,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
     register,
   ]),
   models,
+  costs,
   nodes,
   mcp,
   peers,

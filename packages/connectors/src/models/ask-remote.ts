@@ -1,4 +1,4 @@
-import { type ModelContext, type ModelReply, type ModelRequest, NodeFailure } from '@weft/engine';
+import { type ModelContext, type ModelReply, type ModelRequest, NodeFailure, type Usage } from '@weft/engine';
 import { callOptions } from './call-options.ts';
 import { egressFetch } from './egress-fetch.ts';
 import { type GatheredChunks, gatherChunks } from './gathered-chunks.ts';
@@ -29,12 +29,16 @@ export async function askRemote(
   const signal = AbortSignal.any([context.signal, timeout]);
   const fetch = egressFetch({ context, signal, baseUrl });
   const chunks = gatherChunks(context.emit);
+  let used: Usage | undefined;
   try {
     const opened = await kind.open(model, { name, baseUrl, apiKey, fetch });
     const { stream } = await opened.doStream(callOptions(request, signal));
-    return await readStream(stream, model, chunks);
+    return await readStream(stream, model, chunks, (usage) => {
+      used = usage;
+    });
   } catch (error) {
     chunks.breakOff();
+    if (used !== undefined) context.meter?.spent({ provider: name, model, usage: used });
     const failure = modelFailure(error, {
       provider: name,
       timeoutMs,

@@ -59,12 +59,15 @@ export function createModels(config: ModelsConfig): Models {
 function providerOf(first: Chosen, others: readonly Chosen[]): ModelProvider {
   return {
     id: first.name.provider,
+    model: first.name.model,
     async call(request, context) {
       let failed: SilentFailure | undefined;
       for (const chosen of [first, ...others]) {
+        const { provider, model } = chosen.name;
+        if (chosen !== first && context.meter?.mayAsk(provider, model) === false) continue;
         try {
           const reply = await ask(chosen, request, context);
-          return chosen === first ? reply : { ...reply, provider: chosen.name.provider };
+          return chosen === first ? reply : { ...reply, provider, asked: model };
         } catch (error) {
           if (!(error instanceof SilentFailure)) throw error;
           // What the run asked for says why; what stood in for it is a detail.

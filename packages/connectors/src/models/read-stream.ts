@@ -5,6 +5,7 @@ import {
   type ModelReply,
   type ModelToolCall,
   NodeFailure,
+  type Usage,
 } from '@weft/engine';
 import type { GatheredChunks } from './gathered-chunks.ts';
 
@@ -21,16 +22,18 @@ interface Heard {
   finish: Finish | undefined;
 }
 
-/** Takes an answer as it comes, hands its text on, and returns the whole. Throws what broke it. */
+/** Takes an answer as it comes, hands its text on, and returns the whole. Throws what broke it; what was used is told before. */
 export async function readStream(
   parts: AsyncIterable<LanguageModelV3StreamPart>,
   model: string,
   chunks: GatheredChunks,
+  onUsage: (usage: Usage) => void,
 ): Promise<ModelReply> {
   const heard: Heard = { text: '', reasoning: '', toolCalls: [], model, finish: undefined };
   for await (const part of parts) {
     if (part.type === 'error') throw part.error;
     hear(heard, part, chunks);
+    if (part.type === 'finish') onUsage(usageOf(part.usage));
   }
   const reply = replyOf(heard);
   chunks.end(closingMeta(reply));
@@ -95,10 +98,17 @@ function finishReason(finish: Finish | undefined, hasCalls: boolean): FinishReas
   }
 }
 
-function usageOf(usage: LanguageModelV3Usage | undefined): ModelReply['usage'] {
+function usageOf(usage: LanguageModelV3Usage | undefined): Usage {
+  const { cacheRead = 0, cacheWrite = 0 } = usage?.inputTokens ?? {};
   const promptTokens = usage?.inputTokens.total ?? 0;
   const completionTokens = usage?.outputTokens.total ?? 0;
-  return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
+    ...(cacheRead > 0 && { cacheReadTokens: cacheRead }),
+    ...(cacheWrite > 0 && { cacheWriteTokens: cacheWrite }),
+  };
 }
 
 function brokenStream(): NodeFailure {

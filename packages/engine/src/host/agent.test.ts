@@ -120,8 +120,8 @@ describe('an agent', () => {
       'weft.step.started',
       'weft.step.completed',
       'weft.step.started',
-      'weft.step.completed',
       'provider.usage',
+      'weft.step.completed',
       'agent.reasoned',
       'agent.toolCalled',
       'agent.toolCalled',
@@ -132,8 +132,8 @@ describe('an agent', () => {
       'agent.toolReturned',
       'agent.toolReturned',
       'weft.step.started',
-      'weft.step.completed',
       'provider.usage',
+      'weft.step.completed',
       'agent.decided',
     ]);
   });

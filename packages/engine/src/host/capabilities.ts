@@ -275,6 +275,15 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     }),
     ...aiProviders(options.models.offered),
     ...(hasModels(options) && { envelopes: { reliability: RELIABILITY } }),
+    ...(hasModels(options) && {
+      providerUsage: { supported: true },
+      budget: {
+        supported: true,
+        dimensions: ['tokens', 'cost', 'toolCalls'],
+        enforce: 'hard',
+        scopes: ['run'],
+      },
+    }),
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {
       auth: {
@@ -331,7 +340,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
   });
 }
 
-/** Only a model sends envelopes. */
+/** Only a model sends envelopes, and uses what is counted; a test host has models that runs may name. */
 function hasModels({ models, conformance }: DiscoveryOptions): boolean {
   return models.offered !== undefined || conformance !== undefined;
 }

@@ -9,6 +9,7 @@ import type { Models } from '../ports/models.ts';
 import type { Peers } from '../ports/peers.ts';
 import type { PackFormat } from '../ports/packs.ts';
 import type { Tools } from '../ports/tools.ts';
+import type { TenantBudgets } from '../runtime/costs/tenant-budgets.ts';
 import type { RandomBytes } from '../runtime/runs/ids.ts';
 import type { GrpcOffer } from './capabilities.ts';
 import type { HostLimits } from './limits.ts';
@@ -39,6 +40,8 @@ export interface HostOptions {
   readonly nodes?: readonly NodeType[];
   /** The language models that nodes may ask; without them the host has none. */
   readonly models?: Models | undefined;
+  /** What tenants may spend on models, by tenant; `*` for those that are not named. */
+  readonly budgets?: TenantBudgets | undefined;
   /** The tool servers that nodes may call; without them the host has none. */
   readonly tools?: Tools;
   /** The agents of other hosts that nodes may call; without them the host has none. */

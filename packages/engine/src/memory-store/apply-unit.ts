@@ -11,6 +11,7 @@ import type {
 import { documentWrites, endsClaim, isOpen, ownRun, takesClaim } from '../ports/store-rules.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 import { blobKey, factsOf, idempotencyKey, workflowAt } from './data.ts';
+import { applyUsage } from './costs.ts';
 import { applyDocument, wakeDocument } from './documents.ts';
 import { applyErasure, applyPurge } from './retention.ts';
 
@@ -78,6 +79,7 @@ function applyRun(data: MemoryData, unit: RunUnit, now: number): void {
     const stored = { ...row, runId: unit.runId, attempts: 0 };
     data.outbox.set(row.id, { row: stored, nextAt: row.dueAt, dead: false });
   }
+  if (unit.usage) applyUsage(data, run.record.tenant, unit.runId, unit.usage);
   for (const signal of unit.notify ?? []) deliver(data, signal, run.record.tenant, now);
   for (const place of unit.wakes ?? []) wakeDocument(data, place, unit.batchId);
 }

@@ -15,6 +15,7 @@ import type {
   Suspicion,
   WorkflowRow,
 } from '../ports/store.ts';
+import type { MemoryCost } from './costs.ts';
 import type { MemoryDocument } from './documents.ts';
 import type { MemoryTombstone } from './retention.ts';
 import type { MemoryTask } from './tasks.ts';
@@ -36,6 +37,7 @@ export interface MemoryData {
   documentWrites: number;
   readonly blobs: Map<string, Uint8Array>;
   readonly audit: MemoryAuditEntry[];
+  readonly costs: MemoryCost[];
   readonly tombstones: Map<string, MemoryTombstone>;
   /** In the order in which they were put up. */
   readonly tasks: Map<string, MemoryTask>;
@@ -85,6 +87,7 @@ export function emptyData(): MemoryData {
     documentWrites: 0,
     blobs: new Map(),
     audit: [],
+    costs: [],
     tombstones: new Map(),
     tasks: new Map(),
     runsCreated: 0,

@@ -18,6 +18,7 @@ import {
 import { claimObstacle, firstSeq, isLive } from '../ports/store-rules.ts';
 import { claimDueDocuments, documentAt, listDocuments, pruneDocuments } from './documents.ts';
 import { listExpired, pruneTombstones, tombstoneAt } from './retention.ts';
+import { readCosts } from './costs.ts';
 import { countRuns, decodeCursor, encodeCursor, listRuns, takePage } from './list-runs.ts';
 import { memoryTasks, pruneTasks } from './tasks.ts';
 import { isStorableUnit } from './storable-unit.ts';
@@ -116,6 +117,7 @@ export function openMemoryStore({ clock = Date.now, faults = {} }: MemoryStoreOp
     listExpired: async (tenant, before, page) => listExpired(data, tenant, before, page),
     listRuns: async (...asked) => listedRows(data, listRuns(data, ...asked), clock()),
     countRuns: async (...asked) => countRuns(data, ...asked),
+    readCosts: async (tenant, query) => readCosts(data, tenant, query),
 
     async heartbeat(holder, ttlMs, about) {
       data.holders.set(holder, { deadline: clock() + ttlMs, about });

@@ -10,6 +10,7 @@ import type {
   Tombstone,
 } from '../ports/store.ts';
 import { type ForkFacts, isLive, isOpen, openReader, type Pins } from '../ports/store-rules.ts';
+import { detachCosts } from './costs.ts';
 import type { MemoryData, MemoryRun } from './data.ts';
 import { nextSeq } from './data.ts';
 import { removeTasks } from './tasks.ts';
@@ -36,6 +37,7 @@ export function pinsOf(data: MemoryData, runId: string): Pins {
 export function applyPurge(data: MemoryData, { tenant, runId, at, tombstoneUntil }: PurgeUnit): void {
   data.runs.delete(runId);
   removeTasks(data, runId);
+  detachCosts(data, runId);
   data.tombstones.set(runId, { tenant, purgedAt: at, until: tombstoneUntil });
   for (const [id, { row }] of data.outbox) if (row.runId === runId) data.outbox.delete(id);
   for (const key of data.blobs.keys()) {

@@ -97,7 +97,11 @@ export interface EventPayloads {
   'output.chunk': Documented<'output.chunk', unknown, { iteration: number[]; step: string }>;
   'log.appended': Documented<'log.appended', unknown, { refused: ChannelCommand }>;
   'version.pinned': Documented<'version.pinned'>;
-  'cap.breached': Documented<'cap.breached'>;
+  'cap.breached': Documented<'cap.breached', { scope?: string; step?: string; iteration?: number[] }>;
+  'budget.reserved': Documented<'budget.reserved'>;
+  'budget.consumed': Documented<'budget.consumed'>;
+  'budget.threshold.crossed': Documented<'budget.threshold.crossed'>;
+  'budget.exhausted': Documented<'budget.exhausted'>;
   'replay.diverged': Documented<'replay.diverged'>;
 
   'runOrchestrator.decided': Told<'runOrchestrator.decided'>;

@@ -205,6 +205,8 @@ export interface RunState {
   failedNodeId?: string | undefined;
   /** What its calls of models have used together; absent before the first. */
   usage?: RunUsage | undefined;
+  /** Tools that agents have called, counted like what is spent. */
+  toolCalls: number;
   /** Nodes under way (running or waiting to be retried); with none, suspended nodes decide the run's status. */
   activeNodes: number;
   /** Those of them that are delays. */
@@ -406,8 +408,11 @@ export function nodeKey(nodeId: string, iteration: readonly number[]): NodeKey {
 export interface RunUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Of the calls whose price was known; absent when none was. */
-  readonly usd?: number;
+  /** Of the calls whose price was known, in nanodollars; absent when none was. */
+  readonly nanoUsd?: number;
+  /** What counts against the budget of the run: without what a fork's source had used. */
+  readonly spentTokens: number;
+  readonly spentNanoUsd: number;
   /** Of the newest call. */
   readonly provider: string;
   readonly model: string;

@@ -1,9 +1,10 @@
+import type { RunBudget, Spent } from '../core/costs/budget.ts';
 import type { RunLimits } from '../model/run-state.ts';
 import type { EffectRedaction, Outcome } from '../core/decide/step.ts';
 import type { Models } from './models.ts';
 import type { Peers } from './peers.ts';
 import type { Tools } from './tools.ts';
-import type { Artifacts, Memory, OutputChunk, Secrets, Workflows } from '../model/node-type.ts';
+import type { Artifacts, Memory, NodeEvent, OutputChunk, Secrets, Workflows } from '../model/node-type.ts';
 
 /** What one performance of an effect may use of the host, beside the network. */
 export interface EffectPorts {
@@ -16,6 +17,8 @@ export interface EffectPorts {
   readonly workflows: Workflows;
   /** Replaces every secret resolved by this effect, in any of its usual encodings. */
   hideOutcome(outcome: Outcome): Outcome;
+  /** One `provider.usage` for each model call that was made, oldest first; undefined when none was. */
+  readonly used: readonly NodeEvent[] | undefined;
   hideChunk(chunk: OutputChunk): OutputChunk;
 }
 
@@ -29,6 +32,10 @@ export interface EffectPlace {
   readonly nodeKey: string;
   readonly attempt: number;
   readonly limits: RunLimits;
+  readonly nodeId: string;
+  readonly budget?: RunBudget | undefined;
+  /** By the run, where it has one. */
+  readonly spent?: Spent | undefined;
   /** What must not be left where others read it, beside secrets. */
   readonly redaction?: EffectRedaction | undefined;
 }

@@ -55,6 +55,8 @@ export const NO_MODELS: Models = { providerFor: () => undefined };
  */
 export interface ModelProvider {
   readonly id: string;
+  /** As it will be asked for, without the provider; prices and budgets know it by that. */
+  readonly model?: string | undefined;
   call(request: ModelRequest, context: ModelContext): Promise<ModelReply>;
 }
 
@@ -102,16 +104,34 @@ export interface OfferedTool {
 }
 
 /** What a call may use of the effect that makes it. */
-export type ModelContext = Pick<
-  EffectContext,
-  'signal' | 'invocationId' | 'emit' | 'egress' | 'secrets' | 'holdsClaim'
->;
+export interface ModelContext
+  extends Pick<EffectContext, 'signal' | 'invocationId' | 'emit' | 'egress' | 'secrets' | 'holdsClaim'> {
+  /** Where the call counts as one of a run. */
+  readonly meter?: CallMeter | undefined;
+}
+
+export interface CallMeter {
+  /** Whether another model may be asked in place of the one that failed. */
+  mayAsk(provider: string, model: string): boolean;
+  /** What a request has used that came to no reply. */
+  spent(call: SpentCall): void;
+}
+
+export interface SpentCall {
+  readonly provider: string;
+  readonly model: string;
+  /** As it was asked for, where the answer names it otherwise. */
+  readonly asked?: string | undefined;
+  readonly usage: Usage;
+}
 
 export interface ModelReply {
   readonly text: string;
   readonly model: string;
   /** Where it is not the one that was asked. */
   readonly provider?: string | undefined;
+  /** Of that one: the model as it was asked for. */
+  readonly asked?: string | undefined;
   readonly finishReason: FinishReason;
   readonly usage: Usage;
   readonly toolCalls?: readonly ModelToolCall[];
@@ -125,6 +145,9 @@ export interface Usage {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly totalTokens: number;
+  /** Of the prompt's: read from the provider's cache, and written to it. */
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
 }
 
 /** Metadata of the last chunk: every typed slot for which there is a value. */
@@ -132,7 +155,12 @@ export function closingMeta({ finishReason, usage, model, toolCalls }: Omit<Mode
   return {
     finishReason,
     model,
-    usage: { ...usage },
+    usage: tokensOf(usage),
     ...(toolCalls !== undefined && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
   };
+}
+
+/** The counts that every provider gives. */
+export function tokensOf({ promptTokens, completionTokens, totalTokens }: Usage): JsonObject {
+  return { promptTokens, completionTokens, totalTokens };
 }

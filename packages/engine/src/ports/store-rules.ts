@@ -1,3 +1,4 @@
+export { addUsage, openCostSums } from './cost-sums.ts';
 import type { CreationRecord, RunStatus } from '../model/run-state.ts';
 import { isTerminalStatus, sourceName } from '../model/run-state.ts';
 import type {

@@ -74,8 +74,26 @@ export interface RunUnit extends UnitBase {
   readonly notify?: readonly Signal[];
   /** Replaces what is held against the run, with this write: nothing any more when it is empty. */
   readonly heldAgainst?: { readonly suspicion?: Suspicion };
+  /** What its model calls on record in these events have used; added to what is kept for the run, the day and the model. */
+  readonly usage?: readonly UsageRow[];
   /** Documents that are due at once, where they are there, and have another version from now on. */
   readonly wakes?: readonly DocumentPlace[];
+}
+
+/** What calls of one model have used on one UTC day. */
+export interface UsageRow {
+  /** Days since 1970-01-01. */
+  readonly day: number;
+  readonly workflowId: string;
+  /** Names of at most 256 characters, without control characters. */
+  readonly provider: string;
+  readonly model: string;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of the calls that had a price. */
+  readonly nanoUsd: number;
+  readonly unpricedCalls: number;
 }
 
 /**

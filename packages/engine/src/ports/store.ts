@@ -28,6 +28,7 @@ export type {
   RunUnit,
   SettingUnit,
   SuspicionUnit,
+  UsageRow,
   WorkflowUnit,
   WriteUnit,
 } from './store-units.ts';
@@ -63,6 +64,8 @@ export type {
  *       claimed as it was when the task was put up.
  * S-21. A run may be left with its tasks: they are put up and its claim is given up in one write, unless someone has one of them or it has
  *       a result. From then on the run is due at once when one of them is leased, and before that by its time or a command alone.
+ * S-22. What a run unit says of usage is added to the costs of its tenant with the unit, once. It outlives the run: a purge only takes
+ *       the run's id away from it.
  * S-20. A document's version changes with every write to it. A write that names the version it replaces is rejected once
  *       another one was faster, together with everything its unit brings.
  * S-19. A document whose due time has come by the store's clock is found by `claimDueDocuments`, at a cost that depends on
@@ -81,6 +84,7 @@ export type Store = Commits &
   AuditTrail &
   Removals &
   Tasks &
+  CostTotals &
   Maintenance;
 
 /** The one way to write units. S1, S7. */
@@ -241,6 +245,47 @@ export interface Tasks {
   readTasks(runIds: readonly string[]): Promise<readonly StoredTask[]>;
   /** Called when a task may have been put up, by whatever process. Returns the way to stop. */
   watchTasks(onOffered: () => void): () => void;
+}
+
+/** What model calls have cost. S-22. */
+export interface CostTotals {
+  /** The sums of a tenant, by `by`, of days in `[fromDay, untilDay)`; no more than `most` rows are looked at, the newest days first. */
+  readCosts(tenant: string, query: CostQuery): Promise<CostSums>;
+}
+
+export const COST_GROUPS = ['day', 'workflow', 'model', 'run', 'total'] as const;
+
+export interface CostQuery {
+  readonly by: (typeof COST_GROUPS)[number];
+  readonly fromDay: number;
+  readonly untilDay: number;
+  /** Of groups; the newest days, or the dearest. */
+  readonly limit: number;
+  readonly most: number;
+}
+
+export interface CostSums {
+  readonly rows: readonly CostRow[];
+  /** Groups beyond `limit` were left out. */
+  readonly hasMore: boolean;
+  /** The oldest day that was looked at, where there were more than `most` rows. */
+  readonly countedSince?: number;
+}
+
+/** With the members that it is grouped by. */
+export interface CostRow {
+  readonly day?: number;
+  readonly workflowId?: string;
+  /** Absent for runs that were purged. */
+  readonly runId?: string;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** A sum may be larger than a number holds exactly. */
+  readonly nanoUsd: bigint;
+  readonly unpricedCalls: number;
 }
 
 /** The database itself. */

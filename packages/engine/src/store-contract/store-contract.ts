@@ -3,6 +3,7 @@ import type { Store } from '../ports/store.ts';
 import { appendingContract } from './appending.ts';
 import { blobsContract } from './blobs.ts';
 import { claimingContract } from './claiming.ts';
+import { costsContract } from './costs.ts';
 import { documentsContract } from './documents.ts';
 import { dueDocumentsContract } from './due-documents.ts';
 import { expiredRunsContract } from './expired-runs.ts';
@@ -98,6 +99,7 @@ export function storeContract(name: string, harness: StoreHarness): void {
     idempotencyContract(subject);
     outboxContract(subject);
     registryContract(subject);
+    costsContract(subject);
     documentsContract(subject);
     dueDocumentsContract(subject);
     blobsContract(subject);

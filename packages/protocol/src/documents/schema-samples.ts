@@ -184,6 +184,7 @@ const TEXTS: readonly string[] = [
   'plain.type',
   '1.0.0',
   '1.0',
+  '2026-01-31',
   'replace',
   'updates',
   'EUR',

@@ -72,6 +72,7 @@ const OF_PATTERNS = [
   'orders-api',
   '1.0',
   '1.0.0',
+  '2026-01-31',
   RUN_ID,
   'core.noop',
   HEX.slice(0, 8),

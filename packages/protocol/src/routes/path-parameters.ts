@@ -24,6 +24,7 @@ export const PATH_PARAMETERS: Readonly<Record<PathName, { description: string; s
   node: { description: 'The process, by its name.', schema: name },
   schemaName: { description: 'The name of a schema, such as run-snapshot.', schema: name },
   workerId: { description: 'As the registration of the worker gave it.', schema: name },
+  priceList: { description: 'The price list, by its name.', schema: name },
   typeId: { description: 'Id of a node type.', schema: name },
   peer: { description: 'The agent of another host, by its name in the config file.', schema: name },
   server: { description: 'The MCP server, by its name in the config file.', schema: name },

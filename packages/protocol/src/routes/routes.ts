@@ -10,6 +10,7 @@ import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import type { RouteDescription } from './route-description.ts';
 import { PEER_ROUTES } from './peer-routes.ts';
 import { TOOL_ROUTES } from './tool-routes.ts';
+import { COST_ROUTES } from './cost-routes.ts';
 import { MODEL_ROUTES } from './model-routes.ts';
 import { WORKER_ROUTES } from './worker-routes.ts';
 import { SCHEDULE_ROUTES, TRIGGER_SUBSCRIPTION_ROUTES } from './schedule-routes.ts';
@@ -29,6 +30,7 @@ const DESCRIPTIONS: Readonly<Record<OperationId, RouteDescription>> = {
   ...DELIVERY_ROUTES,
   ...CLUSTER_ROUTES,
   ...MODEL_ROUTES,
+  ...COST_ROUTES,
   ...WORKER_ROUTES,
   ...MCP_ROUTES,
   ...TRIGGER_SUBSCRIPTION_ROUTES,

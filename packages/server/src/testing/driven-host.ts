@@ -14,6 +14,14 @@ import { Type } from 'typebox';
 import { type Harness, type Loose, openHarness } from './harness.ts';
 
 /** What makes a request of an operation, in addition to its method and path. */
+const PRICES = {
+  name: 'invented',
+  date: '2026-01-01',
+  licence: 'CC0-1.0',
+  currency: 'USD',
+  models: { 'echo/any': { inputPerMillion: '1.5', outputPerMillion: '6' } },
+};
+
 export interface Call {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -358,6 +366,13 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     },
     reportTasks: async () => ({ path: { workerId: await worker() }, body: { capacity: 2 } }),
     closeWorker: async () => ({ path: { workerId: await worker() } }),
+    getCosts: () => ({ query: { by: 'model' } }),
+    listPrices: () => ({}),
+    setPrices: () => ({ body: PRICES }),
+    removePrices: async () => {
+      await post('/v1/host/weft/prices', { ...PRICES, name: 'removed' });
+      return { path: { priceList: 'removed' } };
+    },
     listModels: () => ({}),
     testModel: () => ({ body: { model: 'echo/any' } }),
     listNodeTypes: () => ({}),

@@ -5,6 +5,7 @@ import { type PostgresFaults, prepareCommit } from './commits/commit.ts';
 import { type ConnectionOptions, openConnection } from './connections/connection.ts';
 import { prepareDocumentReader } from './documents/documents.ts';
 import { prepareClaimDueDocuments } from './documents/due-documents.ts';
+import { prepareReadCosts } from './runs/costs.ts';
 import { prepareCountRuns, prepareListRuns } from './runs/list-runs.ts';
 import { migrate } from './connections/migrations.ts';
 import { prepareOrigins } from './runs/origins.ts';
@@ -119,6 +120,7 @@ function storeOn({ pool, notifier, schema, statementTimeoutMs, clock, faults }: 
     ...runs,
     listRuns: prepareListRuns(pool, clock),
     countRuns: prepareCountRuns(pool),
+    readCosts: prepareReadCosts(pool),
     ...prepareRetentionReader(pool, clock),
     ...claims,
     ...registry,

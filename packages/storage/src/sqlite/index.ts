@@ -16,6 +16,7 @@ import { prepareListExpired } from './retention/expired-runs.ts';
 import { prepareIdempotency } from './commits/idempotency.ts';
 import { prepareRetention } from './retention/retention.ts';
 import { createKnownRuns } from './runs/known-runs.ts';
+import { prepareCosts } from './runs/costs.ts';
 import { prepareRunLists } from './runs/list-runs.ts';
 import { type StoreLoss, StoreBehindError, StoreDamagedError } from './file/errors.ts';
 import { type HighWaterMark, openHighWaterMark } from './file/high-water-mark.ts';
@@ -179,6 +180,7 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
   const claimDueDocuments = prepareClaimDueDocuments(connection);
   const blobs = prepareBlobs(connection);
   const runLists = prepareRunLists(connection, runs);
+  const costs = prepareCosts(connection);
   const pendingDeletes = preparePendingDeletes(connection);
   const retention = prepareRetention(connection);
   const suspicions = prepareSuspicions(connection);
@@ -239,6 +241,7 @@ function storeOn({ connection, commit, scrub, damage, closeFile }: Parts): Store
     readCheckpoint: async (runId) => runs.readCheckpoint(runId),
     listRuns: runLists.list,
     countRuns: runLists.count,
+    readCosts: costs.read,
     readTombstone: async (runId, tenant) => retention.readTombstone(runId, tenant),
     listExpired: prepareListExpired(connection),
 

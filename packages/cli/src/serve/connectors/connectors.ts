@@ -1,12 +1,13 @@
 import type { Caller, Host, HostOptions, Log } from '@weft/engine';
 import type { ServeSettings } from '../settings/settings.ts';
+import { readBudgets } from '../settings/budgets.ts';
 import { readModels } from './models.ts';
 import { readPeers } from './peers.ts';
 import { readToolServers } from './tool-servers.ts';
 
 /** What the config file connects a host with. Its code is loaded only where a block names some. */
 export interface Connectors {
-  readonly options: Pick<HostOptions, 'models' | 'tools' | 'peers'>;
+  readonly options: Pick<HostOptions, 'models' | 'tools' | 'peers' | 'budgets'>;
   /** Throws where the configuration names a secret that is not there. */
   check(host: Host, operator: Caller): Promise<void>;
   stop(): Promise<void>;
@@ -22,6 +23,7 @@ export async function readConnectors(
   return {
     options: {
       models: served.models,
+      budgets: readBudgets(blocks.budgets),
       ...(toolServers !== undefined && { tools: toolServers.tools }),
       ...(servedPeers !== undefined && { peers: servedPeers.peers }),
     },

@@ -80,7 +80,7 @@ function fire(batch: Batch, { nodeId, again }: TriggerPlan): void {
   const limit = run.plan.definition.settings.maxLoopbackIterations ?? DEFAULT_VISITS;
   if (visit + 1 > limit) {
     const breach = { kind: 'loop-iterations', limit, observed: limit + 1, nodeId } as const;
-    return breachCap(batch, breach, tooOften(nodeId, limit));
+    return breachCap(batch, breach, { message: tooOften(nodeId, limit) });
   }
   batch.record({
     type: 'weft.trigger.fired',

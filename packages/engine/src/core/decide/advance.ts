@@ -12,6 +12,7 @@ import { timeOutInterrupt } from '../interrupts/interrupts.ts';
 import { beginChildAgain } from '../steps/child-steps.ts';
 import { continueSteps, isStepping, recoverStep, retryStep, takeStepOutcome } from '../steps/steps.ts';
 import { endIteration } from '../loops/loop.ts';
+import { budgetOf } from '../costs/budget.ts';
 import { toNodeError } from './node-error.ts';
 import { resolveInputs } from './node-inputs.ts';
 import { recordChunks } from './output-chunks.ts';
@@ -26,6 +27,7 @@ import { isEmpty, OpenBatch } from './recorder.ts';
 import { receivedSensitivity } from '../redaction/result-sensitivity.ts';
 import { applyCommand } from './run-commands.ts';
 import { checkDuration, durationDeadline, endRun } from './run-end.ts';
+import { breachBudget } from './budget-end.ts';
 import {
   askingNode,
   type CreationRecord,
@@ -232,6 +234,16 @@ function start(batch: Batch): void {
       },
     });
   }
+  const budget = budgetOf(record.configurable);
+  if (budget !== undefined) {
+    const { maxTokens, maxCostUsd, maxToolCalls } = budget;
+    const effectiveBudget = {
+      ...(maxTokens !== undefined && { maxTokens }),
+      ...(maxCostUsd !== undefined && { maxCostUsd }),
+      ...(maxToolCalls !== undefined && { maxToolCalls }),
+    };
+    batch.record({ type: 'budget.reserved', payload: { effectiveBudget, scope: 'run' } });
+  }
   run.frontier.openScope(run.plan.root, []);
 }
 
@@ -301,6 +313,8 @@ function takeOutcome(batch: Batch, key: EffectKey, attempt: number, outcome: Out
   if (outcome.ok) finishEffect(batch, node, known.iteration, outcome);
   else {
     if (outcome.events !== undefined) recordEvents(batch, node, outcome.events, undefined);
+    if (outcome.breach !== undefined)
+      return breachBudget(batch, outcome.breach, { nodeId: node.id, path: known.iteration });
     failAttempt(batch, node, known.iteration, outcome.error, outcome);
   }
 }

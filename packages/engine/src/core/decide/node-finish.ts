@@ -4,6 +4,7 @@ import { isSettled } from './frontier.ts';
 import type { Batch } from './live-run.ts';
 import { completeNode, failNode, type ResultSensitivity } from './node-settle.ts';
 import type { NodePlan } from '../compile/plan.ts';
+import { spendingOf, tellSpending } from '../costs/run-spending.ts';
 import { breachCap } from './run-end.ts';
 import type { Draft } from '../../model/run-event.ts';
 import { nodeKey } from '../../model/run-state.ts';
@@ -54,6 +55,8 @@ export function recordEvents(
   work: NodeWork | undefined,
 ): void {
   const sequences: number[] = [];
+  const before =
+    batch.run.record.configurable['budget'] === undefined ? undefined : spendingOf(batch.run.state);
   for (const { type, payload, causedBy } of events) {
     const causeSeq = causedBy === undefined ? callOf(batch, type, payload) : sequences[causedBy];
     const said = sayWithCare(batch.run, node, payload, work);
@@ -61,6 +64,7 @@ export function recordEvents(
     const draft = { type, nodeId: node.id, ...said, causeSeq, isForeign: true };
     sequences.push(batch.record(draft as unknown as Draft));
   }
+  if (before !== undefined) tellSpending(batch, node.id, before);
 }
 
 /** A tool that returns was called by an event before, perhaps long ago. */
@@ -90,6 +94,12 @@ function isOverLoopCap(batch: Batch, node: NodePlan, events: readonly NodeEvent[
   const limit = run.record.limits.loopIterations;
   const decides = events.some(({ type }) => type === 'runOrchestrator.decided');
   if (!decides || run.state.decisions < limit) return false;
+  recordEvents(
+    batch,
+    node,
+    events.filter(({ type }) => type === 'provider.usage'),
+    undefined,
+  );
   breachCap(batch, { kind: 'loop-iterations', limit, observed: limit + 1, nodeId: node.id });
   return true;
 }

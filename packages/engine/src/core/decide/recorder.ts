@@ -1,5 +1,6 @@
 import type { JsonObject } from '@weft/protocol';
 import type { Signal, StoredEvent } from '../../ports/store.ts';
+import { spentBy } from '../costs/run-spending.ts';
 import { evolve } from '../fold/evolve.ts';
 import type { LiveRun, Batch, StepOwner } from './live-run.ts';
 import { stepPerformer } from '../steps/step-performer.ts';
@@ -125,6 +126,7 @@ export class OpenBatch implements Batch {
       visit: state.visits.get(key),
       inputs,
       ...(known !== undefined && { redaction: { inputs: of, known, masking } }),
+      ...(this.run.record.configurable['budget'] !== undefined && { spent: spentBy(state) }),
       timeoutMs: node.settings.timeoutMs,
     };
   }

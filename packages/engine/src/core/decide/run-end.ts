@@ -2,6 +2,7 @@ import type { JsonObject } from '@weft/protocol';
 import type { Batch } from './live-run.ts';
 import { cancelRunningNodes, errorPayload } from './node-settle.ts';
 import { isEmpty, shownResult } from './recorder.ts';
+import type { BudgetScope } from '../costs/budget.ts';
 import type { NodeError } from '../../model/run-state.ts';
 import { collectOutputs, unrecoveredFailure } from './scope-result.ts';
 
@@ -32,14 +33,24 @@ export type Breach =
       readonly observed: number;
       readonly nodeId: string;
     }
-  | { readonly kind: 'run-duration'; readonly limit: number; readonly observed: number };
+  | { readonly kind: 'run-duration'; readonly limit: number; readonly observed: number }
+  | {
+      readonly kind: 'budget-tokens' | 'budget-cost' | 'budget-tool-calls';
+      readonly limit: number;
+      readonly observed: number;
+      readonly nodeId: string;
+      readonly scope: BudgetScope;
+      /** Of a node that works in steps: the one that was not performed. */
+      readonly step?: string;
+      readonly iteration?: number[];
+    };
 
-/** A cap was reached: the breach is on record before the failure it causes. `message` where the usual one says something else. */
-export function breachCap(batch: Batch, breach: Breach, message?: string): void {
+/** A cap was reached: the breach is on record before the failure it causes. `said` where the usual error says something else. */
+export function breachCap(batch: Batch, breach: Breach, said: Partial<NodeError> = {}): void {
   const nodeId = breach.kind === 'run-duration' ? undefined : breach.nodeId;
   batch.record({ type: 'cap.breached', ...(nodeId !== undefined && { nodeId }), payload: { ...breach } });
   cancelRunningNodes(batch, breach.kind === 'run-duration' ? 'run-timeout' : 'run-failed');
-  failRun(batch, { ...breachError(breach), ...(message !== undefined && { message }) }, nodeId);
+  failRun(batch, { ...breachError(breach), ...said }, nodeId);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
+import type { BudgetBreach, Spent } from '../costs/budget.ts';
 import type { ChildSpec, NodeEvent, NodeResult, OutputChunk, PerformedStep } from '../../model/node-type.ts';
 import type { Command, Signal, StoredEvent, CommandResult } from '../../ports/store.ts';
 import type { EffectKey, NodeError, NodeKey } from '../../model/run-state.ts';
@@ -45,8 +46,10 @@ export type Outcome =
   | {
       readonly ok: false;
       readonly error: NodeError;
-      /** Facts to record before the failure, in order: what the node has logged. */
+      /** Facts to record before the failure, in order: what the node has logged and used. */
       readonly events?: readonly NodeEvent[];
+      /** A call was not made, for want of a budget: the run ends. */
+      readonly breach?: BudgetBreach;
       readonly retryAfterMs?: number;
       /** The delay before the retry, where it is on record. */
       readonly delayMs?: number;
@@ -98,6 +101,8 @@ export interface EffectRequest {
   readonly step?: PerformedStep;
   /** Where the run holds something sensitive. */
   readonly redaction?: EffectRedaction;
+  /** By the run so far, where it has a budget. */
+  readonly spent?: Spent;
   /** Per attempt, 0 = none. */
   readonly timeoutMs: number;
   /** It had begun before under an earlier holder, and may have been performed. */

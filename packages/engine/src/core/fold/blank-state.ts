@@ -32,6 +32,7 @@ export function newRunState(
     error: undefined,
     failedNodeId: undefined,
     usage: undefined,
+    toolCalls: 0,
     activeNodes: 0,
     delayingNodes: 0,
     suspended: [],

@@ -6,7 +6,7 @@ import type { Sensitivity } from '../redaction/sensitivity.ts';
 import { finish, type CooperativeTask } from '../json/cooperative-task.ts';
 
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
-export const FOLD_VERSION = 9;
+export const FOLD_VERSION = 10;
 
 type Collections =
   | 'variables'

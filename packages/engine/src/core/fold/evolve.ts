@@ -3,6 +3,7 @@ import { toNumber, toText } from './to-plain.ts';
 import { newNode, newRunState } from './blank-state.ts';
 import { channelWritten, triggeredNodeBegan, triggerFired } from '../channels/channel-fold.ts';
 import type { Plan } from '../compile/plan.ts';
+import { toNanoUsd } from '../costs/money.ts';
 import type { EventType, Fact, Payload, RunEvent } from '../../model/run-event.ts';
 import type { OfNode } from '../../model/event-payloads.ts';
 import { stepAnswered, stepCompleted, stepFailed, stepOf, stepRetried, stepStarted } from './step-fold.ts';
@@ -267,6 +268,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
 
   'agent.toolCalled': (state, event, payload) => {
     state.openCalls.set(toText(payload.callId), event.seq);
+    if (event.at >= state.countedFrom) state.toolCalls += 1;
   },
   'agent.toolReturned': (state, _event, payload) => {
     state.openCalls.delete(toText(payload.callId));
@@ -293,17 +295,32 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'weft.channel.sent': unchanged,
   'log.appended': unchanged,
   'cap.breached': unchanged,
+  'budget.reserved': unchanged,
+  'budget.consumed': unchanged,
+  'budget.threshold.crossed': unchanged,
+  'budget.exhausted': unchanged,
   'artifact.created': unchanged,
   'memory.written': unchanged,
-  'provider.usage': (state, _event, payload) => {
-    const { inputTokens = 0, outputTokens = 0, usd } = state.usage ?? {};
+  'provider.usage': (state, event, payload) => {
+    const {
+      inputTokens = 0,
+      outputTokens = 0,
+      nanoUsd,
+      spentTokens = 0,
+      spentNanoUsd = 0,
+    } = state.usage ?? {};
     const { costEstimateUsd: cost } = payload;
+    const used = toNumber(payload.inputTokens) + toNumber(payload.outputTokens);
+    const paid = cost === undefined ? 0 : toNanoUsd(toNumber(cost));
+    const isOwn = event.at >= state.countedFrom;
     state.usage = {
       inputTokens: inputTokens + toNumber(payload.inputTokens),
       outputTokens: outputTokens + toNumber(payload.outputTokens),
       provider: toText(payload.provider),
       model: toText(payload.model),
-      ...((usd !== undefined || cost !== undefined) && { usd: (usd ?? 0) + toNumber(cost ?? 0) }),
+      ...((nanoUsd !== undefined || cost !== undefined) && { nanoUsd: (nanoUsd ?? 0) + paid }),
+      spentTokens: spentTokens + (isOwn ? toNumber(payload.totalTokens ?? used) : 0),
+      spentNanoUsd: spentNanoUsd + (isOwn ? paid : 0),
     };
   },
   'agent.reasoned': unchanged,

@@ -277,6 +277,10 @@ const RULES: { readonly [Type in EventType]: Rule<Type> } = {
   'artifact.created': anywhere,
   'memory.written': anywhere,
   'provider.usage': anywhere,
+  'budget.reserved': anywhere,
+  'budget.consumed': anywhere,
+  'budget.threshold.crossed': anywhere,
+  'budget.exhausted': anywhere,
   'agent.reasoned': anywhere,
   'agent.reasoning.delta': anywhere,
   'agent.toolCalled': anywhere,
@@ -389,6 +393,9 @@ const RUN_CAPS = new Map([
   ['node-executions', 'recursion_limit_exceeded'],
   ['run-duration', 'run_timeout'],
   ['loop-iterations', 'loop_limit_exceeded'],
+  ['budget-tokens', 'budget_exhausted'],
+  ['budget-cost', 'budget_exhausted'],
+  ['budget-tool-calls', 'budget_exhausted'],
   ['clarification', 'clarification_limit_exceeded'],
 ]);
 
@@ -412,10 +419,9 @@ function checkFailure({ error = null }: Members<'run.failed'>, reading: Reading,
   const { code, message } = objectOf(error);
   if (!isNonEmpty(code) || !isNonEmpty(message))
     report('L18', 'the payload has no error with code and message');
-  for (const [kind, failure] of RUN_CAPS) {
-    if (code === failure && !reading.breaches.has(kind))
-      report('L15', `no cap.breached of kind "${kind}" came before`);
-  }
+  const kinds = [...RUN_CAPS].flatMap(([kind, failure]) => (failure === code ? [kind] : []));
+  if (kinds.length > 0 && !kinds.some((kind) => reading.breaches.has(kind)))
+    report('L15', `no cap.breached of kind "${kinds.join('" or "')}" came before`);
 }
 
 function checkNothingOpen(reading: Reading, report: Report): void {

@@ -1,3 +1,4 @@
+import { fromNanoUsd } from '../costs/money.ts';
 import { isJsonObject, type Json, type JsonObject, type RunSnapshot, toIso } from '@weft/protocol';
 import type { Plan } from '../compile/plan.ts';
 import { shownMembers, shownResult } from '../decide/recorder.ts';
@@ -223,7 +224,8 @@ function errorOf(error: { code: string; message: string; details?: JsonObject })
 /** What models have used, in the protocol's words. A price that is not known is left out. */
 function metricsOf({ usage }: RunState): JsonObject {
   if (usage === undefined) return {};
-  const { inputTokens, outputTokens, usd, provider, model } = usage;
+  const { inputTokens, outputTokens, nanoUsd, provider, model } = usage;
   const tokens = { input: inputTokens, output: outputTokens };
+  const usd = nanoUsd === undefined ? undefined : fromNanoUsd(nanoUsd);
   return { metrics: { openwopCost: { tokens, provider, model, ...(usd !== undefined && { usd }) } } };
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
+import { budgetBreachOf } from '../decide/budget-end.ts';
 import { isNodeCap } from '../fold/node-caps.ts';
 import type { Cause } from '../fold/overlay.ts';
 import { toNumber, toText } from '../fold/to-plain.ts';
@@ -112,6 +113,7 @@ export function stepIn(event: RunEvent): string | undefined {
     case 'weft.step.failed':
     case 'weft.step.retried':
     case 'output.chunk':
+    case 'cap.breached':
       return foldPayload(event).step;
     default:
       return undefined;
@@ -121,12 +123,17 @@ export function stepIn(event: RunEvent): string | undefined {
 function outcomeOf(own: readonly RunEvent[], last: RunEvent): Outcome {
   switch (last.type) {
     case 'weft.step.completed':
-      return { ok: true, outputs: foldPayload(last).result };
+      return { ok: true, outputs: foldPayload(last).result, ...eventsBefore(own) };
     case 'weft.step.failed':
-      return { ok: false, error: foldPayload(last).error };
+      return { ok: false, error: foldPayload(last).error, ...eventsBefore(own) };
     case 'weft.step.retried': {
       const { lastError, delayMs } = foldPayload(last);
-      return { ok: false, error: lastError ?? NO_ERROR, delayMs: toNumber(delayMs) };
+      return {
+        ok: false,
+        error: lastError ?? NO_ERROR,
+        delayMs: toNumber(delayMs),
+        ...eventsBefore(own),
+      };
     }
     case 'node.failed':
       return { ok: false, error: foldPayload(last).error, ...eventsBefore(own) };
@@ -147,20 +154,40 @@ function outcomeOf(own: readonly RunEvent[], last: RunEvent): Outcome {
       return { ok: true, outputs: foldPayload(last).outputs ?? {}, ...parts(own.slice(0, -1)) };
     // What the cap did not let happen is on record by the cap alone.
     default: {
+      const breach = last.type === 'cap.breached' ? breachOf(own, foldPayload(last)) : undefined;
+      if (breach !== undefined) return { ok: false, error: NO_ERROR, breach, ...eventsBefore(own) };
       const isQuestion = last.type === 'cap.breached' && foldPayload(last).kind === 'clarification';
-      const wanted = isQuestion ? { ask: QUESTION } : { events: [DECISION] };
-      return { ok: true, outputs: {}, ...parts(own.slice(0, -1)), ...wanted };
+      const before = parts(own.slice(0, -1));
+      const wanted = isQuestion ? { ask: QUESTION } : { events: [...(before.events ?? []), DECISION] };
+      return { ok: true, outputs: {}, ...before, ...wanted };
     }
   }
 }
 
-/** What a failed attempt has logged, and the cap that it breached. */
+/** A call that was not made, for want of a budget. */
+function breachOf(own: readonly RunEvent[], cap: Payload<'cap.breached'>): ReturnType<typeof budgetBreachOf> {
+  const exhausted = own.find((event) => event.type === 'budget.exhausted');
+  return budgetBreachOf(cap, exhausted === undefined ? 0 : toNumber(foldPayload(exhausted).consumed));
+}
+
+/** What a failed attempt has logged and used, and the cap that it breached. */
 function eventsBefore(own: readonly RunEvent[]): { events?: readonly NodeEvent[] } {
   const { events } = parts(
-    own.slice(0, -1).filter((event) => event.type === 'log.appended' || isBreachOfNode(event)),
+    own
+      .slice(0, -1)
+      .filter(
+        (event) => event.type === 'log.appended' || event.type === 'provider.usage' || isBreachOfNode(event),
+      ),
   );
   return events === undefined ? {} : { events };
 }
+
+/** Follow from what was used. */
+const SPENDING: ReadonlySet<string> = new Set<EventType>([
+  'budget.consumed',
+  'budget.threshold.crossed',
+  'budget.exhausted',
+]);
 
 const QUESTION: Question = { kind: 'clarification', data: {} };
 const DECISION: NodeEvent = { type: 'runOrchestrator.decided', payload: {} };
@@ -179,6 +206,7 @@ function parts(events: readonly RunEvent[]): {
   for (const event of events) {
     if (event.type === 'variable.changed') variables.push(changeOf(event));
     else if (event.type === 'channel.written') channels.push(channelWrite(foldPayload(event)));
+    else if (SPENDING.has(event.type)) continue;
     else others.push(event);
   }
   const first = others[0]?.seq ?? 0;

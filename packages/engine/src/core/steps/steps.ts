@@ -1,5 +1,5 @@
 import type { JsonObject } from '@weft/protocol';
-import { NodeFailure, type StepMove, type StepRequest } from '../../model/node-type.ts';
+import { type NodeEvent, NodeFailure, type StepMove, type StepRequest } from '../../model/node-type.ts';
 import {
   dueTime,
   effectKey,
@@ -12,9 +12,11 @@ import {
   type StepState,
 } from '../../model/run-state.ts';
 import type { NodePlan } from '../compile/plan.ts';
+import { type BudgetBreach, budgetOf } from '../costs/budget.ts';
 import type { Batch, LiveRun, StepOwner } from '../decide/live-run.ts';
 import { nodeInput } from '../decide/node-context.ts';
 import { hideKnown, toHiddenError, toNodeError } from '../decide/node-error.ts';
+import { breachBudget } from '../decide/budget-end.ts';
 import { finishNode, recordEvents } from '../decide/node-finish.ts';
 import { resolveInputs } from '../decide/node-inputs.ts';
 import { errorPayload, failNode, identity, tooLargeError } from '../decide/node-settle.ts';
@@ -63,12 +65,24 @@ export function continueSteps(batch: Batch, key: NodeKey): void {
     const sensitivity = mixedSensitivity(run, reads, node, inputs, move.outputs);
     return finishNode(batch, node, path, move, { sensitivity });
   }
-  if (move.events !== undefined) recordEvents(batch, node, move.events, undefined);
+  const events = move.events ?? [];
+  const overBudget = toolCallBreach(run, events);
+  if (overBudget !== undefined) return breachBudget(batch, overBudget, { nodeId: node.id, path });
+  recordEvents(batch, node, events, undefined);
   if ('failure' in move) return failNode(batch, node, path, toNodeError(move.failure));
   if ('steps' in move) return beginSteps(batch, node, known, move.steps);
   if ('child' in move) return beginChild(batch, node, known, move, reads);
   const { ask, step } = move;
   suspendNode(batch, node, path, () => ask, { step });
+}
+
+/** Tools are called in the steps that follow, so this is the last moment not to. */
+function toolCallBreach({ record, state }: LiveRun, events: readonly NodeEvent[]): BudgetBreach | undefined {
+  const limit = budgetOf(record.configurable)?.maxToolCalls;
+  if (limit === undefined) return undefined;
+  const calls = events.filter(({ type }) => type === 'agent.toolCalled').length;
+  if (calls === 0 || state.toolCalls + calls <= limit) return undefined;
+  return { dimension: 'toolCalls', limit, consumed: state.toolCalls, scope: 'run' };
 }
 
 function beginSteps(batch: Batch, node: NodePlan, known: NodeState, requests: readonly StepRequest[]): void {
@@ -109,6 +123,11 @@ export function takeStepOutcome(batch: Batch, key: EffectKey, attempt: number, o
   const found = openStep(run, key);
   if (found === undefined || found.step.attempt !== attempt) return;
   const { node, known, step } = found;
+  if (outcome.events !== undefined) recordEvents(batch, node, outcome.events, undefined);
+  if (!outcome.ok && outcome.breach !== undefined) {
+    const place = { nodeId: node.id, path: known.iteration, step: step.id };
+    return breachBudget(batch, outcome.breach, place);
+  }
   if (!outcome.ok) return failStep(batch, found, outcome.error, outcome);
   const text = JSON.stringify(outcome.outputs);
   const tooLarge = tooLargeError(run, text);

@@ -7,6 +7,8 @@ import type { Committer } from '../../runtime/commits/committer.ts';
 import { createIdempotency, type Idempotency } from '../../runtime/commits/idempotency.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import { createPerformer } from '../../runtime/effects/performer.ts';
+import { createPriceLists } from '../../runtime/costs/price-lists.ts';
+import { createTenantSpending } from '../../runtime/costs/tenant-budgets.ts';
 import { createModelCatalogue } from '../../runtime/models/model-catalogue.ts';
 import { createEgress } from '../../runtime/egress/egress.ts';
 import { createOverloadGauge, type OverloadGauge } from '../../runtime/fairness/overload.ts';
@@ -295,7 +297,12 @@ function createOutward(
     links,
     ...runs,
   });
-  const openPorts = createOpenEffectPorts(reaching);
+  const priceLists = createPriceLists({ store, committer, clock, random });
+  const spending = createTenantSpending({ store, clock, budgets: settings.budgets ?? NO_BUDGETS });
+  const openPorts = createOpenEffectPorts({
+    ...reaching,
+    costs: { prices: priceLists.prices, tenantBreach: spending.breach, noteSpent: spending.note },
+  });
   const workers = createWorkers({ ...common, ...runs, types: runs.nodeTypes, openPorts });
   const performer = createPerformer({
     maxActive: limits.hostConcurrency,
@@ -309,8 +316,11 @@ function createOutward(
   const offersTool = createOffersTool({ ...reaching, egress });
   const peers = createPeerAgents({ ...reaching, egress });
   const models = createModelCatalogue({ ...reaching, egress });
-  return { sealer, linkKeys, links, outbox, performer, workers, toolServers, offersTool, peers, models };
+  const asked = { toolServers, offersTool, peers, models, priceLists };
+  return { sealer, linkKeys, links, outbox, performer, workers, ...asked };
 }
+
+const NO_BUDGETS = new Map<string, never>();
 
 function openEgress({ egressAllow, ownUrl, limits, log }: HostSettings): Egress {
   return createEgress({

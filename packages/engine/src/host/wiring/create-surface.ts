@@ -1,3 +1,4 @@
+import { createCostReport } from '../../runtime/costs/cost-report.ts';
 import { createAnnotations } from '../../runtime/annotations/annotations.ts';
 import { createKeys } from '../../runtime/auth/keys.ts';
 import { createSessions, withSessions } from '../../runtime/auth/sessions.ts';
@@ -145,6 +146,12 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     workflows: { ...workflows, keep: kept.keep, waiting: kept.waiting },
     nodeTypes: createCatalogue(runtime.ownTypes, nodeTypes, runtime.workers.workers),
     models: runtime.models,
+    costs: {
+      ...ofWholeTenant({ report: createCostReport(store, clock) }),
+      setPrices: runtime.priceLists.put,
+      listPrices: runtime.priceLists.list,
+      removePrices: runtime.priceLists.remove,
+    },
     keys: {
       ...keys,
       // Checks the tenant as well.

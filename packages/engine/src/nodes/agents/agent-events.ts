@@ -6,11 +6,11 @@ import { agentIdOf } from '../people/confidence.ts';
 import type { PreparedAgent } from './agent-config.ts';
 import { type AgentHistory, type Call, labelOf, type ListedTool, type Turn } from './agent-history.ts';
 import { type AnswerRules, readAnswers, type Verdict } from './answer.ts';
-import { answerEvents, usageEvent } from './answer-events.ts';
+import { answerEvents } from './answer-events.ts';
 import { isToolError, planCall } from './tool-calls.ts';
 
 /**
- * What the protocol's readers get to hear of the steps that ended last: of a turn, what it used, how it reasoned and what it calls; of
+ * What the protocol's readers get to hear of the steps that ended last: of a turn, how it reasoned and what it calls; of
  * calls, in their order, what came of them. Arguments and answers of tools stand in the steps themselves; here are their hashes.
  */
 export function tellLast(
@@ -57,7 +57,7 @@ function tellTurn(
   verdict: Verdict | undefined,
 ): NodeEvent[] {
   const { reasoning } = turn;
-  const events = [usageEvent(nodeId, turn), ...answerEvents(nodeId, turn, verdict)];
+  const events = answerEvents(nodeId, turn, verdict);
   const verbosity = configurable['reasoningVerbosity'] === 'summary' ? 'summary' : 'full';
   if (reasoning === '' || configurable['reasoningVerbosity'] === 'off') return events;
   const shown = verbosity === 'summary' ? reasoning.slice(0, SUMMARY) : reasoning;

@@ -3,22 +3,7 @@ import type { Turn } from './agent-history.ts';
 import type { Verdict } from './answer.ts';
 import type { Envelope } from './envelopes.ts';
 
-/** What a turn has used, as the provider counts it. */
-export function usageEvent(nodeId: string, { provider, model, usage }: Turn): NodeEvent {
-  return {
-    type: 'provider.usage',
-    payload: {
-      provider,
-      model,
-      inputTokens: usage.promptTokens,
-      outputTokens: usage.completionTokens,
-      totalTokens: usage.totalTokens,
-      nodeId,
-    },
-  };
-}
-
-/** What is to be told of how a turn ended, beside what it used. Nothing of what was said stands in these events. */
+/** What is to be told of how a turn ended. Nothing of what was said stands in these events. */
 export function answerEvents(nodeId: string, turn: Turn, verdict: Verdict | undefined): NodeEvent[] {
   const { provider, model, finishReason, text, usage } = turn;
   const events: NodeEvent[] = [];

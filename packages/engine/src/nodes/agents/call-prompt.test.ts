@@ -113,7 +113,7 @@ describe('a prompt', () => {
     const result = await ask({ config: { prompt: 'Speak.' } }, [{ text: 'Half', finishReason }]);
 
     expect(result.outputs).toMatchObject({ text: 'Half', finishReason });
-    expect(types(result)).toEqual(['provider.usage', event]);
+    expect(types(result)).toEqual([event]);
   });
 });
 
@@ -160,14 +160,14 @@ describe('an answer with a schema', () => {
     expect(result.outputs).toMatchObject({ output: { mood: 'fine' }, value: { mood: 'fine' } });
     expect(result.chunks).toHaveLength(1);
     expect(result.asked[0]?.outputSchema).toEqual(SCHEMA);
-    expect(types(result)).toEqual(['provider.usage', 'envelope.recovery.applied']);
+    expect(types(result)).toEqual(['envelope.recovery.applied']);
   });
 
   it('is asked for again when it does not satisfy it, with what was wrong', async () => {
     const result = await ask({ config: STRICT }, ['{"mood":7}', '{"mood":"fine"}']);
 
     expect(result.outputs?.['value']).toEqual({ mood: 'fine' });
-    expect(types(result)).toEqual(['provider.usage', 'envelope.retry.attempted', 'provider.usage']);
+    expect(types(result)).toEqual(['envelope.retry.attempted']);
     expect(payload(result, 'envelope.retry.attempted')).toMatchObject({
       attempt: 2,
       reason: 'schema-violation',
@@ -194,7 +194,7 @@ describe('an answer with a schema', () => {
     });
     expect(result.asked).toHaveLength(requests);
     expect(result.chunks).toEqual([]);
-    expect(types(result).slice(-3)).toEqual(['provider.usage', 'envelope.retry.exhausted', 'cap.breached']);
+    expect(types(result).slice(-2)).toEqual(['envelope.retry.exhausted', 'cap.breached']);
     expect(payload(result, 'envelope.retry.exhausted')).toMatchObject({
       totalAttempts: requests,
       finalReason: 'parse-error',
@@ -214,12 +214,7 @@ describe('an answer with a schema', () => {
 
     expect(whole.asked.map(({ maxTokens }) => maxTokens)).toEqual([undefined, 16]);
     expect(whole.asked[1]?.messages).toEqual(whole.asked[0]?.messages);
-    expect(types(whole)).toEqual([
-      'provider.usage',
-      'envelope.truncated',
-      'envelope.retry.attempted',
-      'provider.usage',
-    ]);
+    expect(types(whole)).toEqual(['envelope.truncated', 'envelope.retry.attempted']);
     expect(payload(whole, 'envelope.retry.attempted')).toMatchObject({ reason: 'truncation' });
     expect(never.asked.map(({ maxTokens }) => maxTokens)).toEqual([50, 100, 200]);
     expect(never.failure).toMatchObject({ code: 'envelope_truncation_unrecoverable' });
@@ -232,7 +227,7 @@ describe('an answer with a schema', () => {
     ]);
 
     expect(result.failure).toMatchObject({ code: 'envelope_refusal', retryable: false });
-    expect(types(result)).toEqual(['provider.usage', 'envelope.refusal']);
+    expect(types(result)).toEqual(['envelope.refusal']);
     expect(JSON.stringify([result.failure?.message, result.events])).not.toContain('Your prompt');
   });
 
@@ -254,7 +249,7 @@ describe('an envelope in place of an answer', () => {
     ]);
     expect(result.asked[1]?.messages.at(-1)?.text).toContain('{"colour":"blue"}');
     expect(result.outputs?.['value']).toEqual({ mood: 'blue' });
-    expect(types(result)).toEqual(['provider.usage', 'provider.usage']);
+    expect(types(result)).toEqual([]);
   });
 
   it('is acted on once, however often it is sent under its id', async () => {

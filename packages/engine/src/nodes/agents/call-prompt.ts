@@ -6,6 +6,7 @@ import {
   type ModelImage,
   type ModelMessage,
   type ModelRequest,
+  tokensOf,
 } from '../../ports/models.ts';
 import {
   type EffectContext,
@@ -25,7 +26,7 @@ import { callingTool, MCP_CONFIG } from '../tools/tool-call.ts';
 import { readHistory, type Turn } from './agent-history.ts';
 import { envelopeNotes } from './agent-transcript.ts';
 import { afterAnswer, roomFor, toldAnswer } from './after-answer.ts';
-import { answerEvents, usageEvent } from './answer-events.ts';
+import { answerEvents } from './answer-events.ts';
 import { type AnswerRules, answerRules, MOST_ROUNDS, readAnswer, readAnswers } from './answer.ts';
 import { askModel, modelReply, recorded, turnRequest } from './model-turn.ts';
 import { imagesIn, loadImages } from './prompt-images.ts';
@@ -140,7 +141,7 @@ function told(
 ): NodeEvent[] {
   if (steps.at(-1)?.id !== turn.record.id) return [];
   const verdict = readAnswers(turns, rulesOf({ config, prepared })).get(turn.number);
-  return [usageEvent(nodeId, turn), ...answerEvents(nodeId, turn, verdict)];
+  return answerEvents(nodeId, turn, verdict);
 }
 
 function afterTurn(input: NodeInput, turns: readonly Turn[], turn: Turn): StepMove {
@@ -172,7 +173,7 @@ function partsOf({ text, model, finishReason, usage, calls }: Turn): JsonObject 
     text,
     model,
     finishReason,
-    usage: { ...usage },
+    usage: tokensOf(usage),
     ...(calls.length > 0 && { toolCalls: calls.map(({ asked }) => ({ ...asked })) }),
   };
 }

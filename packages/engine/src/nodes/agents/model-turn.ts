@@ -1,7 +1,7 @@
 import { canonicalJson, type Json, type JsonObject } from '@weft/protocol';
 import { sha256Hex } from '../../crypto/hash.ts';
 import { type EffectContext, NodeFailure, type StepRequest } from '../../model/node-type.ts';
-import type { ModelContext, ModelReply, ModelRequest } from '../../ports/models.ts';
+import { type ModelContext, type ModelReply, type ModelRequest, tokensOf } from '../../ports/models.ts';
 import { turnStep } from './agent-history.ts';
 
 /** One turn of a model as a step: its request is told by its digest, because what is sent follows from the steps before. */
@@ -53,7 +53,7 @@ export function recorded(reply: ModelReply): JsonObject {
     model,
     text,
     finishReason,
-    usage: { ...usage },
+    usage: tokensOf(usage),
     ...(toolCalls.length > 0 && { toolCalls: toolCalls.map((call) => ({ ...call })) }),
     ...(reasoning !== undefined && { reasoning }),
   };

@@ -35,6 +35,7 @@ const PLACE: EffectPlace = {
   runId: '0190a000-0000-7000-8000-000000000001',
   epoch: 1,
   nodeKey: 'sample',
+  nodeId: 'sample',
   attempt: 0,
   limits: {
     nodeExecutions: 100,
@@ -87,6 +88,11 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     models: NO_MODELS,
     tools: NO_TOOLS,
     peers: NO_PEERS,
+    costs: {
+      prices: () => Promise.resolve([]),
+      tenantBreach: () => Promise.resolve(undefined),
+      noteSpent: () => undefined,
+    },
     operator: 'default',
     clock: { now: Date.now },
     random: randomBytes,

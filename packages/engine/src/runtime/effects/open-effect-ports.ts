@@ -5,6 +5,7 @@ import type { Outcome } from '../../core/decide/step.ts';
 import {
   type Artifacts,
   type Memory,
+  type NodeEvent,
   NodeFailure,
   type OutputChunk,
   type Secrets,
@@ -18,6 +19,7 @@ import type { EffectPlace, EffectPorts, OpenEffectPorts } from '../../ports/effe
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import { type MemoryDependencies, openMemory } from './memory.ts';
+import { type ModelCosts, ModelMeter } from '../costs/metered-models.ts';
 import { createSecretMask, type SecretMask } from '../secrets/mask.ts';
 import type { Models } from '../../ports/models.ts';
 import type { Peers } from '../../ports/peers.ts';
@@ -33,6 +35,7 @@ export interface EffectPortDependencies {
   readonly models: Models;
   readonly tools: Tools;
   readonly peers: Peers;
+  readonly costs: ModelCosts;
   /** The tenant whose secrets are the operator's. */
   readonly operator: string;
   readonly clock: Pick<Clock, 'now'>;
@@ -45,13 +48,14 @@ export interface EffectPortDependencies {
  * hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
  */
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
-  const { store, clock, random, resolver, models, tools, peers, operator, limits } = dependencies;
+  const { store, clock, random, resolver, models, tools, peers, costs, operator, limits } = dependencies;
   const sources: PortSources = {
     store,
     resolver,
     models,
     tools,
     peers,
+    costs,
     operator,
     write: createWrite(dependencies),
     memory: { store, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
@@ -66,6 +70,7 @@ interface PortSources {
   readonly models: Models;
   readonly tools: Tools;
   readonly peers: Peers;
+  readonly costs: ModelCosts;
   readonly operator: string;
   readonly write: Write;
   readonly memory: Omit<MemoryDependencies, 'write'>;
@@ -88,6 +93,7 @@ class PortsOnDemand implements EffectPorts {
   readonly #resolved: [secretId: string, value: string][] = [];
   #chunks: PieceMask | undefined;
   #secrets: Secrets | undefined;
+  #meter: ModelMeter | undefined;
   #memory: Memory | undefined;
   #artifacts: Artifacts | undefined;
 
@@ -103,7 +109,14 @@ class PortsOnDemand implements EffectPorts {
   get models(): Models {
     const { models } = this.#sources;
     const operatorSecrets = this.#openOperatorSecrets();
-    return { providerFor: (choice) => models.providerFor({ ...choice, operatorSecrets }) };
+    this.#meter ??= new ModelMeter(this.#sources.costs, this.#place);
+    return this.#meter.metered({
+      providerFor: (choice) => models.providerFor({ ...choice, operatorSecrets }),
+    });
+  }
+
+  get used(): readonly NodeEvent[] | undefined {
+    return this.#meter?.events;
   }
 
   get tools(): Tools {
@@ -234,7 +247,7 @@ function unavailable(state: keyof typeof UNAVAILABLE, secretId: string): NodeFai
 
 /** Names that belong to the shape of an outcome, and are no data of the node. */
 const OUTCOME_NAMES: ReadonlySet<string> = new Set(
-  'ok outputs variables channels events ask again error code message retryable details retryAfterMs channel value reducer ttlMs maxSize type payload causedBy kind data resumeSchema timeoutMs authRequired reason'.split(
+  'ok outputs variables channels events ask again breach dimension limit consumed scope error code message retryable details retryAfterMs channel value reducer ttlMs maxSize type payload causedBy kind data resumeSchema timeoutMs authRequired reason'.split(
     ' ',
   ),
 );

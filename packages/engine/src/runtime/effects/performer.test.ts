@@ -40,6 +40,7 @@ const openPorts: OpenEffectPorts = () => ({
     put: () => Promise.reject(new Error('no artifacts here')),
     read: () => Promise.reject(new Error('no artifacts here')),
   },
+  used: undefined,
   hideOutcome: (outcome) => outcome,
   hideChunk: (chunk) => ({ ...chunk, chunk: chunk.chunk.replaceAll('secret', '…') }),
 });
@@ -55,6 +56,7 @@ const PLACE = {
   principal: undefined,
   runId: 'r',
   epoch: 1,
+  nodeId: 'a',
   nodeKey: 'a',
   attempt: 0,
   limits: LIMITS,

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { NodePlan } from '../../core/compile/plan.ts';
+import { budgetOf } from '../../core/costs/budget.ts';
 import { shownMembers } from '../../core/decide/recorder.ts';
 import type { RunLimits } from '../../model/run-state.ts';
 import type { EffectRequest, NumberedChunk, Outcome } from '../../core/decide/step.ts';
@@ -14,6 +15,7 @@ import {
   type StepsNodeType,
 } from '../../model/node-type.ts';
 import { LONGEST_TIMEOUT_MS } from '../../ports/clock.ts';
+import { BudgetFailure } from '../costs/metered-models.ts';
 import { executionOf, PerformedEffect } from './effect-context.ts';
 import type { NewTask } from '../../ports/store.ts';
 import type { EffectPorts, OpenEffectPorts } from '../../ports/effect-ports.ts';
@@ -87,6 +89,7 @@ interface Job {
   readonly stop: StopSource;
   state: 'queued' | 'active' | 'over';
   timer: NodeJS.Timeout | undefined;
+  ports: EffectPorts | undefined;
   /** Its place, in the queue and while it is active. */
   ticket: Ticket<Job> | undefined;
 }
@@ -107,6 +110,7 @@ export function createPerformer(options: PerformerOptions): Performer {
       stop: new StopSource(),
       state: 'queued',
       timer: undefined,
+      ports: undefined,
       ticket: undefined,
     };
     job.ticket = jobs.push(job, task.tenant, task.runId);
@@ -127,7 +131,10 @@ export function createPerformer(options: PerformerOptions): Performer {
     if (!job.task.holdsClaim()) return leave(job);
     const { timeoutMs } = job.task.effect;
     if (timeoutMs > 0) {
-      job.timer = setTimeout(() => cut(job, timedOut(timeoutMs)), Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
+      job.timer = setTimeout(
+        () => cut(job, toldOutcome(job.ports, timedOut(timeoutMs))),
+        Math.min(timeoutMs, LONGEST_TIMEOUT_MS),
+      );
       job.timer.unref();
     }
     outcomeOf(job).then(
@@ -139,13 +146,16 @@ export function createPerformer(options: PerformerOptions): Performer {
   async function outcomeOf(job: Job): Promise<Outcome> {
     const { effect, tenant, runId, epoch, principal, limits } = job.task;
     const nodeKey = executionOf(effect);
-    const { attempt, redaction } = effect;
-    const ports = options.openPorts({ tenant, principal, runId, epoch, nodeKey, attempt, limits, redaction });
+    const { attempt, redaction, spent, node } = effect;
+    const place = { tenant, principal, runId, epoch, nodeKey, attempt, limits, redaction, spent };
+    const budget = budgetOf(job.task.configurable);
+    const ports = options.openPorts({ ...place, nodeId: node.id, budget });
+    job.ports = ports;
     try {
-      return ports.hideOutcome(checkResult(await resultOf(job, ports)));
+      return toldOutcome(ports, checkResult(await resultOf(job, ports)));
     } catch (error) {
       // What a node says when it fails may hold a secret as well as what it returns.
-      return ports.hideOutcome(failure(job.task, error));
+      return toldOutcome(ports, failure(job.task, error));
     }
   }
 
@@ -236,6 +246,17 @@ export function createPerformer(options: PerformerOptions): Performer {
   return { perform, active: jobs.held, queued: jobs.waiting };
 }
 
+/** With what it has used of models, which is so whether or not it came to anything. */
+function toldOutcome(ports: EffectPorts | undefined, outcome: Outcome): Outcome {
+  if (ports === undefined) return outcome;
+  const { used = [] } = ports;
+  if (used.length === 0) return ports.hideOutcome(outcome);
+  const said = outcome.events?.map((event) =>
+    event.causedBy === undefined ? event : { ...event, causedBy: event.causedBy + used.length },
+  );
+  return ports.hideOutcome({ ...outcome, events: [...used, ...(said ?? [])] });
+}
+
 /** The step's result is its outputs. */
 async function performWith(
   { node: { type }, step }: EffectRequest,
@@ -290,6 +311,7 @@ export function failed(error: NodeFailure): Outcome {
       retryable: error.retryable,
       ...(error.details !== undefined && { details: error.details }),
     },
+    ...(error instanceof BudgetFailure && { breach: error.breach }),
     ...(error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
   };
 }

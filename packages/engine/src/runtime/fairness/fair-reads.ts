@@ -30,6 +30,8 @@ export function fairReads(store: Store): Store {
       lists.pass(tenant, () => inTurn(tenant, () => store.listRuns(tenant, filter, page))),
     countRuns: (tenant, filter, bucketMs, most) =>
       lists.pass(tenant, () => inTurn(tenant, () => store.countRuns(tenant, filter, bucketMs, most))),
+    readCosts: (tenant, query) =>
+      lists.pass(tenant, () => inTurn(tenant, () => store.readCosts(tenant, query))),
     readCheckpoint: (runId) => inTurn(tenantOf(runId), () => store.readCheckpoint(runId)),
   });
 }

@@ -6,6 +6,7 @@ import type { ReceiverCheck } from '../egress/receiver.ts';
 import type { Conformance } from '../../ports/conformance.ts';
 import type { Models } from '../../ports/models.ts';
 import type { HostLimits } from '../../host/limits.ts';
+import { checkBudget } from './budget-option.ts';
 import { jsonBytes } from '../effects/json-safe.ts';
 import { ENGINE_VERSION, FORCED_ENGINE_VERSIONS } from '../../model/versions.ts';
 
@@ -33,6 +34,7 @@ export function checkOptions(
   checkMetadata(request.metadata, limits.maxMetadataBytes);
   checkMockProvider(caller, request.configurable, conformance);
   checkProvider(request.configurable, models);
+  checkBudget(request.configurable);
   checkCeiling(request.configurable, 'recursionLimit', limits.maxNodeExecutions, 'limits.maxNodeExecutions');
   checkCeiling(
     request.configurable,

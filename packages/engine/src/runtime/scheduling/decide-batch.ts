@@ -1,5 +1,6 @@
 import { advance, headOf, nextWake } from '../../core/decide/advance.ts';
 import { encodeState, FOLD_VERSION } from '../../core/fold/checkpoint.ts';
+import { usageRows } from '../../core/costs/usage-rows.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import { type CreationRecord, isTerminalStatus } from '../../model/run-state.ts';
 import { scheduleOf } from '../schedules/schedule-place.ts';
@@ -115,8 +116,16 @@ export function batchUnit(tools: BatchTools, run: LiveRun, write: BatchWrite): R
   if (signals.length > 0) unit.notify = signals;
   if (write.decided !== undefined) unit.consume = [write.decided];
   if (write.heldAgainst !== undefined) unit.heldAgainst = write.heldAgainst;
-  Object.assign(unit, partsOfEnd(tools, run, events, write.create !== undefined));
-  return unit;
+  return Object.assign(
+    unit,
+    usageOf(record, events),
+    partsOfEnd(tools, run, events, write.create !== undefined),
+  );
+}
+
+function usageOf(record: CreationRecord, events: readonly StoredEvent[]): Pick<RunUnit, 'usage'> | undefined {
+  const usage = usageRows(record, events);
+  return usage && { usage };
 }
 
 /** What the end of a run means to others: its schedule may go on, and a person may have to look at it. */

@@ -48,6 +48,7 @@ const LATER_MS = 5_000;
 const MAX_ATTEMPTS = 120;
 /** Options of the parent that mean the same for its children. The others are about the parent alone. */
 const INHERITED = [
+  'budget',
   'model',
   'temperature',
   'maxTokens',

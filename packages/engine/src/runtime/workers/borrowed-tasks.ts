@@ -114,7 +114,16 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
       mayLeave: () => options.holder() === holder && borrowed.get(taskId)?.leased === leased,
       openPorts() {
         chunks = [];
-        return options.openPorts({ tenant, principal, runId, epoch, nodeKey, attempt, limits });
+        return options.openPorts({
+          tenant,
+          principal,
+          runId,
+          epoch,
+          nodeKey,
+          nodeId: nodeKey,
+          attempt,
+          limits,
+        });
       },
       chunk(chunk, told) {
         chunks.push(chunk);

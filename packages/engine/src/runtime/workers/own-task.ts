@@ -74,8 +74,9 @@ export function createOwnTaskIndex(): OwnTaskIndex {
 
 export function placeOf(task: EffectTask): EffectPlace {
   const { tenant, principal, runId, epoch, limits, effect } = task;
-  const { attempt, redaction } = effect;
-  return { tenant, principal, runId, epoch, nodeKey: executionOf(effect), attempt, limits, redaction };
+  const { attempt, redaction, node } = effect;
+  const nodeKey = executionOf(effect);
+  return { tenant, principal, runId, epoch, nodeKey, nodeId: node.id, attempt, limits, redaction };
 }
 
 const MOST_LOSSES = 5;

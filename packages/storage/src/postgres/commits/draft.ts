@@ -13,10 +13,16 @@ import type {
   WorkflowUnit,
   ApiKeyRow,
   OutboxUnit,
+  UsageRow,
 } from '@weft/engine';
 import { type ForkFacts, isOpen, type RunLookup } from '@weft/engine/store-rules';
 import type { StoredRecord } from '../runs/origins.ts';
 import type { BlobUnit, DocumentPlace, EraseUnit, PurgeUnit } from './units.ts';
+
+export interface RunUsage extends UsageRow {
+  readonly tenant: string;
+  readonly run: string;
+}
 
 /** A run as it was found, with what the units of the group have made of it so far. */
 export interface DraftRun {
@@ -101,6 +107,8 @@ export interface Writes {
     readonly commandResult: CommandResult;
   }[];
   readonly outbox: { readonly run: string; readonly row: NewOutboxRow }[];
+  /** By run, day and model: a statement may meet each row once. */
+  readonly usage: Map<string, RunUsage>;
   readonly settled: Map<string, OutboxUnit['settle'][number]>;
   readonly idempotency: IdempotencyRecord[];
   readonly workflows: { readonly unit: WorkflowUnit; readonly ord: number }[];
@@ -155,6 +163,7 @@ function newWrites(): Writes {
     commands: [],
     commandResults: [],
     outbox: [],
+    usage: new Map(),
     settled: new Map(),
     idempotency: [],
     workflows: [],

@@ -1,5 +1,6 @@
-import type { Refusal, RunUnit } from '@weft/engine';
+import type { Refusal, RunUnit, UsageRow } from '@weft/engine';
 import {
+  addUsage,
   appendRejection,
   creationRejection,
   dueAt,
@@ -92,6 +93,14 @@ function enterParts({ writes }: Draft, unit: RunUnit): void {
   if (unit.checkpoint) writes.checkpoints.set(run, unit.checkpoint);
   if (unit.heldAgainst) writes.suspicions.set(run, unit.heldAgainst.suspicion);
   for (const row of unit.outbox ?? []) writes.outbox.push({ run, row });
+  for (const row of unit.usage ?? []) enterUsage(writes, unit, row);
+}
+
+function enterUsage({ usage }: Draft['writes'], { tenant, runId: run }: RunUnit, row: UsageRow): void {
+  const key = keyOf(run, row.day, row.provider, row.model);
+  const known = usage.get(key);
+  const entered = known === undefined ? row : addUsage(known, row);
+  usage.set(key, { ...entered, tenant, run });
 }
 
 function deliver(draft: Draft, signal: Signal, tenant: string): void {

@@ -38,6 +38,7 @@ function isPlain(unit: RunUnit): boolean {
     unit.audit === undefined &&
     unit.checkpoint === undefined &&
     unit.heldAgainst === undefined &&
+    unit.usage === undefined &&
     isEmpty(unit.documents) &&
     isEmpty(unit.wakes) &&
     isEmpty(unit.consume) &&

@@ -3,7 +3,7 @@ import { listedTags } from '@weft/engine/store-rules';
 import { checkpointSum } from '../../checksum.ts';
 import { batchUuid, isRunId, suspicionText } from '../runs/codec.ts';
 import { statusNumber } from '../../status-number.ts';
-import type { Draft, DraftRun, Writes } from './draft.ts';
+import type { Draft, DraftRun, RunUsage, Writes } from './draft.ts';
 import { lockKey } from '../connections/migrations.ts';
 import type { Origins, StoredRecord } from '../runs/origins.ts';
 import { eventColumns } from './plain-group.ts';
@@ -37,6 +37,7 @@ export function writeStatements(draft: Draft, { schema, origins }: WriteOptions)
     ...unlessEmpty(insertCommands(found.now), writes.commands),
     ...unlessEmpty(setCommandResults, writes.commandResults),
     ...unlessEmpty(insertOutbox, writes.outbox),
+    ...unlessEmpty(addCosts, [...writes.usage.values()]),
     ...settleStatements(writes, found.now),
     ...unlessEmpty(dropExpired(found.now), writes.idempotency),
     ...unlessEmpty(insertIdempotency, writes.idempotency),
@@ -159,6 +160,26 @@ const insertOutbox = insertInto<Writes['outbox'][number]>(
     ['body', 'text', ({ row }) => JSON.stringify(row.body)],
   ],
   'ON CONFLICT (id) DO NOTHING',
+);
+
+const addCosts = insertInto<RunUsage>(
+  'costs',
+  [
+    ['tenant', 'text', ({ tenant }) => tenant],
+    ['day', 'int', ({ day }) => day],
+    ['workflow', 'text', ({ workflowId }) => workflowId],
+    ['run', 'uuid', ({ run }) => run],
+    ['provider', 'text', ({ provider }) => provider],
+    ['model', 'text', ({ model }) => model],
+    ['calls', 'bigint', ({ calls }) => calls],
+    ['input_tokens', 'bigint', ({ inputTokens }) => inputTokens],
+    ['output_tokens', 'bigint', ({ outputTokens }) => outputTokens],
+    ['nano_usd', 'bigint', ({ nanoUsd }) => nanoUsd],
+    ['unpriced_calls', 'bigint', ({ unpricedCalls }) => unpricedCalls],
+  ],
+  `ON CONFLICT (run, day, provider, model) WHERE run IS NOT NULL DO UPDATE SET calls = costs.calls + excluded.calls,
+     input_tokens = costs.input_tokens + excluded.input_tokens, output_tokens = costs.output_tokens + excluded.output_tokens,
+     nano_usd = costs.nano_usd + excluded.nano_usd, unpriced_calls = costs.unpriced_calls + excluded.unpriced_calls`,
 );
 
 type Settled = OutboxUnit['settle'][number];

@@ -12,6 +12,7 @@ import { migration0008 } from './migrations/0008-tenant-turns.ts';
 import { migration0009 } from './migrations/0009-tasks.ts';
 import { migration0010 } from './migrations/0010-due-documents.ts';
 import { migration0011 } from './migrations/0011-run-filters.ts';
+import { migration0012 } from './migrations/0012-costs.ts';
 
 /** In order; each is frozen once released. */
 const MIGRATIONS = [
@@ -26,6 +27,7 @@ const MIGRATIONS = [
   migration0009,
   migration0010,
   migration0011,
+  migration0012,
 ] as const;
 
 export const SCHEMA_VERSIONS = MIGRATIONS.map(({ version }) => version);

@@ -33,6 +33,7 @@ function purgeStatements({ purged }: Writes): Statement[] {
       text: `DELETE FROM documents WHERE scope <> '' AND (tenant, scope) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
       values: [tenants, runs],
     },
+    { text: 'UPDATE costs SET run = NULL WHERE run = ANY ($1::uuid[])', values: [runs] },
     { text: 'DELETE FROM runs WHERE id = ANY ($1::uuid[])', values: [runs] },
     putTombstones(units),
   ];

@@ -12,6 +12,7 @@ import { migration0009 } from './migrations/0009-tenant-turns.ts';
 import { migration0010 } from './migrations/0010-tasks.ts';
 import { migration0011 } from './migrations/0011-due-documents.ts';
 import { migration0012 } from './migrations/0012-run-filters.ts';
+import { migration0013 } from './migrations/0013-costs.ts';
 
 /** In order; each is frozen once released. */
 const MIGRATIONS = [
@@ -27,6 +28,7 @@ const MIGRATIONS = [
   migration0010,
   migration0011,
   migration0012,
+  migration0013,
 ] as const;
 
 export const SCHEMA_VERSION = Math.max(...MIGRATIONS.map(({ version }) => version));

@@ -1,3 +1,4 @@
+import { prepareCosts } from '../runs/costs.ts';
 import {
   type CreationRecord,
   DamagedRunError,
@@ -42,6 +43,7 @@ export function prepareRetention(connection: Connection): Retention {
   const findRun = db.prepare<StoredRun>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = ?`);
   const findOpenReader = db.prepare<{ id: Uint8Array }>(OPEN_READER);
   const findOpen = db.prepare('SELECT 1 FROM runs WHERE id = ? AND status < 6');
+  const costs = prepareCosts(connection);
   const moveAside = prepareMoveAside(connection);
   const removeLog = ['events', 'runs'].map((table) => db.prepare(`DELETE FROM ${table} WHERE rid = ?`));
   const removals = OWNED.map((table) => db.prepare(`DELETE FROM ${table} WHERE rid = ?`));
@@ -147,6 +149,7 @@ export function prepareRetention(connection: Connection): Retention {
       else for (const remove of removeLog) remove.run(run.rid);
       removeLinks(run, record);
       removeBlobs.run(run.id, run.tenant);
+      costs.detach(run.id);
       purgeDocuments(run.tenant, runId);
       putTombstone.run(run.id, run.tenant, at, tombstoneUntil);
       return undefined;

@@ -7,6 +7,7 @@ import {
   listedTags,
   unmetCondition,
 } from '@weft/engine/store-rules';
+import { prepareCosts } from './costs.ts';
 import { batchBytes, recordColumns, runIdBytes } from './codec.ts';
 import { statusNumber, statusOf } from '../../status-number.ts';
 import { checkpointSum } from '../../checksum.ts';
@@ -39,6 +40,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   const deliver = prepareDeliver(connection);
   const writeEvents = prepareEventWriter(connection);
   const updateHead = prepareHeadWriter(connection);
+  const costs = prepareCosts(connection);
   const lookup = prepareRunLookup(connection);
   const putSuspicion = preparePutSuspicion(db);
   const findTarget = db.prepare<Target>(
@@ -175,6 +177,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     for (const row of unit.outbox ?? []) {
       insertOutbox.get(row.id, rid, row.topic, row.lane ?? null, row.dueAt, JSON.stringify(row.body));
     }
+    if (unit.usage) costs.add(unit.tenant, runId, unit.usage);
     if (unit.heldAgainst) putSuspicion(rid, unit.heldAgainst.suspicion);
     // Last: a run that signals itself finds its head already written.
     for (const signal of unit.notify ?? []) deliver(rid, signal);
