@@ -6,6 +6,7 @@ import {
   type MutantTrial,
   type Peers,
   findHost,
+  startMcpServer,
   startOtlpCollector,
   startWebhookReceiver,
   tryMutant,
@@ -26,15 +27,49 @@ interface Prepared {
   readonly folder: string;
   readonly webhookPort: number;
   readonly otlpPort: number;
+  readonly mcpPort: number;
   readonly host: Served;
   readonly flags: readonly string[];
   stop(): Promise<void>;
 }
 
+/** Under each policy a provider; the models of none of them are ever reached. */
+const POLICIES = { optional: 'free', disabled: 'off', required: 'own', restricted: 'narrow' };
+const NOWHERE = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' };
+const shownModes = (): string =>
+  Object.entries(POLICIES)
+    .map(([mode, provider]) => `${mode}=${provider}`)
+    .join(',');
+
+function configWith(mcpPort: number): object {
+  return {
+    models: {
+      providers: {
+        free: { kind: 'mock' },
+        keyed: NOWHERE,
+        off: { kind: 'mock', policy: { mode: 'disabled' } },
+        own: { ...NOWHERE, policy: { mode: 'required' } },
+        narrow: { kind: 'mock', policy: { mode: 'restricted' } },
+      },
+      default: 'free/echo',
+    },
+    mcpServers: { default: { url: `http://127.0.0.1:${mcpPort}/`, approve: 'never' } },
+  };
+}
+
 async function prepare(newStore: () => readonly string[]): Promise<Prepared> {
   const folder = await mkdtemp(join(tmpdir(), 'weft-suite-'));
-  const [webhooks, traces] = [await freePort(), await freePort()];
-  const setup = ['--conformance', '--grpc-port', '0', '--allow-egress', `127.0.0.1:${webhooks}`];
+  const [webhooks, traces, tools] = [await freePort(), await freePort(), await freePort()];
+  await writeFile(join(folder, 'weft.json'), JSON.stringify(configWith(tools)));
+  const setup = [
+    '--conformance',
+    '--config',
+    'weft.json',
+    '--grpc-port',
+    '0',
+    '--allow-egress',
+    `127.0.0.1:${webhooks}`,
+  ];
   const otlp = ['--otlp-endpoint', `http://127.0.0.1:${traces}`];
   const env = { WEFT_API_KEY: API_KEY, WEFT_AUDIT_RUNS: '1' };
   const host = await serveHere(folder, [...setup, ...otlp, ...newStore()], env);
@@ -53,10 +88,12 @@ async function prepare(newStore: () => readonly string[]): Promise<Prepared> {
     folder,
     webhookPort: webhooks,
     otlpPort: traces,
+    mcpPort: tools,
     host,
     flags: [
       ...['--url', host.url, '--launch', launch],
       ...['--webhook-port', String(webhooks), '--otlp-port', String(traces)],
+      ...['--mcp-port', String(tools), '--policy-providers', shownModes()],
       ...['--low-scope-key-file', 'low-scope', '--other-tenant-key-file', 'other-tenant'],
       ...['--other-workspace-key-file', 'other-workspace'],
     ],
@@ -106,6 +143,7 @@ describe('a host that is wrong in one way', () => {
     peers = {
       webhook: await startWebhookReceiver(prepared.webhookPort),
       otlp: await startOtlpCollector(prepared.otlpPort),
+      mcp: await startMcpServer(prepared.mcpPort),
     };
     const { url } = prepared.host;
     trial = {
@@ -118,6 +156,7 @@ describe('a host that is wrong in one way', () => {
         otherWorkspace: (await readFile(join(prepared.folder, 'other-workspace'), 'utf8')).trim(),
       },
       peers,
+      policies: POLICIES,
       launcher: undefined,
       concurrency: 2,
       requestTimeoutMs: 30_000,
@@ -127,6 +166,7 @@ describe('a host that is wrong in one way', () => {
     await prepared?.stop();
     await peers?.webhook.stop();
     await peers?.otlp.stop();
+    await peers?.mcp.stop();
   });
 
   it('is one of at least eighty', () => {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { JsonObject } from '@weft/protocol';
+import { startMcpServer } from '../peers/mcp-server.ts';
 import { startOtlpCollector } from '../peers/otlp-collector.ts';
 import { PeerNotStarted } from '../peers/loopback-server.ts';
 import type { Peers } from '../peers/peers.ts';
@@ -7,7 +8,7 @@ import { startWebhookReceiver } from '../peers/webhook-receiver.ts';
 import { renderJson } from '../report/json-report.ts';
 import { reportOf, SUITE_EXIT, type SuiteExit, type SuiteReport } from '../report/suite-report.ts';
 import { renderExplanation, renderText } from '../report/text-report.ts';
-import type { Check, OtherKeys } from '../suite/check.ts';
+import type { Check, OtherKeys, PolicyProviders } from '../suite/check.ts';
 import { findHost, NoHost } from '../suite/find-host.ts';
 import { type CommandLauncher, createLauncher, LaunchFailed } from '../suite/launch-command.ts';
 import type { Launcher } from '../suite/launcher.ts';
@@ -115,7 +116,8 @@ async function findOutUntil(
     const keys = await otherKeys(flags, io);
     // Processes that checks kill have data of their own: not that of the host which the other checks look at.
     const launcher = launch === undefined ? undefined : await open(launch);
-    return await examine(settings, io, { ...target, discovery, keys, peers, launcher, signal });
+    const { policies } = settings;
+    return await examine(settings, io, { ...target, discovery, keys, peers, policies, launcher, signal });
   } finally {
     await Promise.all(ends.map((end) => end()));
   }
@@ -130,6 +132,7 @@ interface Surroundings extends Target {
   readonly discovery: JsonObject;
   readonly keys: OtherKeys;
   readonly peers: Peers;
+  readonly policies: PolicyProviders;
   readonly launcher: Launcher | undefined;
   readonly signal: AbortSignal;
 }
@@ -140,6 +143,7 @@ const OFFLINE: Omit<Surroundings, 'signal'> = {
   discovery: {},
   keys: {},
   peers: {},
+  policies: {},
   launcher: undefined,
 };
 
@@ -202,7 +206,7 @@ async function keyFrom(flags: FlagValues, name: FlagName, io: ConformanceIo): Pr
 
 /** Each peer that runs is named, with what the host must be told of it. */
 async function startPeers(
-  { webhookPort, otlpPort }: Settings,
+  { webhookPort, otlpPort, mcpPort }: Settings,
   io: ConformanceIo,
   ends: (() => Promise<void>)[],
 ): Promise<Peers> {
@@ -218,5 +222,16 @@ async function startPeers(
     ends.push(() => otlp.stop());
     io.stderr.write(`The host must send its traces to ${otlp.address} (Weft: --otlp-endpoint).\n`);
   }
-  return { ...(webhook === undefined ? {} : { webhook }), ...(otlp === undefined ? {} : { otlp }) };
+  const mcp = mcpPort === undefined ? undefined : await startMcpServer(mcpPort);
+  if (mcp !== undefined) {
+    ends.push(() => mcp.stop());
+    io.stderr.write(
+      `The host must have http://${mcp.address} as its default MCP server, without approvals (Weft: "mcpServers" of the config file).\n`,
+    );
+  }
+  return {
+    ...(webhook !== undefined && { webhook }),
+    ...(otlp !== undefined && { otlp }),
+    ...(mcp !== undefined && { mcp }),
+  };
 }

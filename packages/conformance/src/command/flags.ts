@@ -46,6 +46,16 @@ export const CONFORMANCE_FLAGS = {
     valueHint: 'N',
     description: 'Receive traces (OTLP over HTTP, JSON) on this port',
   },
+  'mcp-port': {
+    type: 'string',
+    valueHint: 'N',
+    description: 'Serve the tool echo over MCP on this port',
+  },
+  'policy-providers': {
+    type: 'string',
+    valueHint: 'MODE=NAME,…',
+    description: 'Providers of models by their policy: optional, disabled, required and restricted',
+  },
   'low-scope-key-file': {
     type: 'string',
     valueHint: 'FILE',

@@ -3,7 +3,7 @@ import { CHECKS } from '../areas/checks.ts';
 import { REQUIREMENTS } from '../areas/requirements.ts';
 import type { RequirementTable } from '../requirements/requirement.ts';
 import { isProfileId, PROFILES, type ProfileId } from '../requirements/profiles.ts';
-import type { Check } from '../suite/check.ts';
+import { type Check, POLICY_MODES, type PolicyProviders } from '../suite/check.ts';
 import { REQUEST_TIMEOUT_MS } from '../suite/host-client.ts';
 import type { FlagName } from './flags.ts';
 
@@ -32,6 +32,8 @@ export interface Settings {
   readonly reports: readonly { readonly file: string; readonly format: ReportFormat }[];
   readonly webhookPort: number | undefined;
   readonly otlpPort: number | undefined;
+  readonly mcpPort: number | undefined;
+  readonly policies: PolicyProviders;
   readonly concurrency: number;
   readonly requestTimeoutMs: number;
 }
@@ -74,6 +76,8 @@ export function settingsFrom(flags: FlagValues, env: Readonly<Record<string, str
     reports: reportsFrom(flags.reports),
     webhookPort: portFrom('webhook-port', text('webhook-port')),
     otlpPort: portFrom('otlp-port', text('otlp-port')),
+    mcpPort: portFrom('mcp-port', text('mcp-port')),
+    policies: policiesFrom(text('policy-providers')),
     concurrency: wholeNumber('concurrency', text('concurrency'), MAX_CONCURRENCY) ?? DEFAULT_CONCURRENCY,
     requestTimeoutMs: timeoutFrom(text('timeout')),
   };
@@ -168,6 +172,18 @@ function formatOf(file: string): ReportFormat {
 function timeoutFrom(text: string | undefined): number {
   const seconds = wholeNumber('timeout', text, MAX_TIMEOUT_SECONDS);
   return seconds === undefined ? REQUEST_TIMEOUT_MS : seconds * 1_000;
+}
+
+function policiesFrom(text: string | undefined): PolicyProviders {
+  if (text === undefined) return {};
+  const pairs = text.split(',').map((pair) => {
+    const [mode = '', provider = ''] = pair.split('=');
+    if (POLICY_MODES.some((known) => known === mode) && provider !== '') return [mode, provider];
+    throw new UsageError(
+      `--policy-providers takes MODE=PROVIDER, separated by commas; the modes are ${POLICY_MODES.join(', ')}. "${pair}" is none.`,
+    );
+  });
+  return Object.fromEntries(pairs) as PolicyProviders;
 }
 
 function portFrom(flag: FlagName, text: string | undefined): number | undefined {

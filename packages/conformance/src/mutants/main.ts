@@ -47,6 +47,7 @@ async function tryAll(command: string): Promise<number> {
       discovery: await findHost(url, key),
       keys: await makeKeys(url, key),
       peers: {},
+      policies: {},
       launcher: undefined,
       concurrency: 4,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,

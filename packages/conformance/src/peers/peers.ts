@@ -1,3 +1,4 @@
+import type { McpServer } from './mcp-server.ts';
 import type { OtlpCollector } from './otlp-collector.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
 
@@ -5,4 +6,5 @@ import type { WebhookReceiver } from './webhook-receiver.ts';
 export interface Peers {
   readonly webhook?: WebhookReceiver;
   readonly otlp?: OtlpCollector;
+  readonly mcp?: McpServer;
 }

@@ -17,10 +17,17 @@ export interface OtherKeys {
   readonly otherWorkspace?: string;
 }
 
+/** Providers of the host by the policy that holds for them, as its operator says; the models of `restricted` are all refused. */
+export type PolicyProviders = Readonly<Partial<Record<PolicyMode, string>>>;
+export const POLICY_MODES = ['optional', 'disabled', 'required', 'restricted'] as const;
+type PolicyMode = (typeof POLICY_MODES)[number];
+
 /** What a check cannot do without. Capabilities are not listed here: they follow from the requirements that it proves. */
 export interface Needs {
   readonly fixtures?: readonly string[];
   readonly peer?: keyof Peers;
+  /** A provider for each mode of policies. */
+  readonly policies?: boolean;
   readonly key?: keyof OtherKeys;
   /** Starts and kills processes of the host (`--launch`). */
   readonly launch?: boolean;
@@ -51,6 +58,7 @@ export interface CheckContext {
   readonly expect: Expectations;
   readonly peers: Peers;
   readonly keys: OtherKeys;
+  readonly policies: PolicyProviders;
   readonly launcher: Launcher | undefined;
   /** Ends with the check's time. */
   readonly signal: AbortSignal;

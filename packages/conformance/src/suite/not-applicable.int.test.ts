@@ -24,6 +24,7 @@ it('a check that finds something optional missing does not apply, and proves not
   const options = {
     keys: {},
     peers: {},
+    policies: {},
     launcher: undefined,
     concurrency: 1,
     requestTimeoutMs: 2_000,

@@ -3,7 +3,7 @@ import type { Peers } from '../peers/peers.ts';
 import { GATES } from '../requirements/gates.ts';
 import { REQUIREMENTS } from '../areas/requirements.ts';
 import type { Requirement } from '../requirements/requirement.ts';
-import type { Check, Needs, OtherKeys } from './check.ts';
+import { type Check, type Needs, type OtherKeys, POLICY_MODES, type PolicyProviders } from './check.ts';
 import type { Launcher } from './launcher.ts';
 
 /** What a run of the suite has to offer to its checks. */
@@ -11,6 +11,7 @@ export interface Offer {
   readonly discovery: JsonObject;
   readonly keys: OtherKeys;
   readonly peers: Peers;
+  readonly policies: PolicyProviders;
   readonly launcher: Launcher | undefined;
 }
 
@@ -40,13 +41,16 @@ const KEY_FLAGS: Readonly<Record<keyof OtherKeys, string>> = {
   otherWorkspace: '--other-workspace-key-file',
 };
 
-function missingNeed({ fixtures, key, peer, launch }: Needs, offer: Offer): Obstacle | undefined {
+function missingNeed({ fixtures, key, peer, launch, policies }: Needs, offer: Offer): Obstacle | undefined {
   const listed = offer.discovery['fixtures'];
   const missing = fixtures?.filter((name) => !Array.isArray(listed) || !listed.includes(name)) ?? [];
   const reasons = [
     missing.length > 0 && `the host does not list the fixture ${missing.join(', ')}`,
     key !== undefined && offer.keys[key] === undefined && `it needs a key (${KEY_FLAGS[key]})`,
     peer !== undefined && offer.peers[peer] === undefined && `it needs a peer (--${peer}-port)`,
+    policies === true &&
+      POLICY_MODES.some((mode) => offer.policies[mode] === undefined) &&
+      'it needs a provider of each mode (--policy-providers)',
     launch === true && offer.launcher === undefined && 'it starts processes (--launch)',
   ];
   const reason = reasons.find((text) => text !== false);

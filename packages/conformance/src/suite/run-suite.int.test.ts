@@ -20,6 +20,7 @@ async function outcomeOf(check: Omit<Check, 'id' | 'title' | 'proves'>): Promise
     checks: [{ id: 'test/one', title: 'a check', proves: ['RUN-1'], ...check }],
     keys: {},
     peers: {},
+    policies: {},
     launcher: undefined,
     concurrency: 2,
     requestTimeoutMs: 2_000,

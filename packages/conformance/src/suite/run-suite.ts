@@ -131,7 +131,7 @@ function emptyPass(check: Check, trace: Trace): { outcome: 'broken'; reason: str
 }
 
 function contextOf(trace: Trace, signal: AbortSignal, options: SuiteOptions): CheckContext {
-  const { url, key, discovery, peers, keys, launcher } = options;
+  const { url, key, discovery, peers, keys, policies, launcher } = options;
   const host = createHostClient({ url, key, trace, signal, timeoutMs: options.requestTimeoutMs });
   const expect: Expectations = createExpectations(trace);
   const eventually: CheckContext['eventually'] = async (claim, ask, timeoutMs = EVENTUALLY_MS) => {
@@ -154,6 +154,7 @@ function contextOf(trace: Trace, signal: AbortSignal, options: SuiteOptions): Ch
     expect,
     peers,
     keys,
+    policies,
     launcher: launcher === undefined ? undefined : traced(launcher, trace, signal),
     signal,
     notApplicable: (reason) => {

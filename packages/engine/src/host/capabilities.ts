@@ -163,12 +163,10 @@ async function currentFixtures(options: DiscoveryOptions, known: Runnable): Prom
     for (const { id, digest, tenant, current } of page.rows) {
       if (!current || !isFixture(id)) continue;
       const before = known.get(digest);
-      // What was not runnable may be by now: servers of tools come and go.
-      const text = before?.isRunnable === true ? undefined : await store.readDefinition(digest);
+      const text = before === undefined ? await store.readDefinition(digest) : undefined;
       const compiled =
         text === undefined ? undefined : await compile(JSON.parse(text), digest, tenant, 'registered');
-      const isRunnable = before?.isRunnable === true || (await canRun(compiled, options));
-      found.set(digest, { id, isRunnable });
+      found.set(digest, before ?? { id, isRunnable: await canRun(compiled, options) });
     }
     cursor = page.nextCursor;
   } while (cursor !== undefined);

@@ -2,6 +2,7 @@ import type { JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import { ENVELOPE_CHECKS } from './envelopes.ts';
+import { MCP_CHECKS, MODEL_CHECKS } from './models.ts';
 import { expectDistinctTexts, readDiscovery } from '../discovery/document.ts';
 
 const MODES = ['disabled', 'optional', 'required', 'restricted'];
@@ -80,4 +81,6 @@ export const PEERS_CHECKS: readonly Check[] = [
     },
   },
   ...ENVELOPE_CHECKS,
+  ...MODEL_CHECKS,
+  ...MCP_CHECKS,
 ];

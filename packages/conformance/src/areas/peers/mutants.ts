@@ -1,6 +1,7 @@
 import { replaces } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { DISCOVERY } from '../../mutants/targets.ts';
+import { MODEL_MUTANTS } from './mutants-models.ts';
 import { ENVELOPE_MUTANTS } from './mutants-envelopes.ts';
 
 export const PEERS_MUTANTS: readonly Mutant[] = [
@@ -61,4 +62,5 @@ export const PEERS_MUTANTS: readonly Mutant[] = [
     answer: replaces('supportedEnvelopes', ['clarification.request', 'schema.request', 'error']),
   },
   ...ENVELOPE_MUTANTS,
+  ...MODEL_MUTANTS,
 ];

@@ -2,7 +2,6 @@ import type { RequirementTable } from '../../requirements/requirement.ts';
 
 const WITH_MCP = 'no check yet: it comes with the checks for MCP';
 const WITH_A2A = 'no check yet: it comes with the checks for A2A';
-const WITH_MODELS = 'no check yet: it comes with the checks for models';
 const WITH_COST = 'no check yet: it comes with the checks for cost';
 
 /** MCP, A2A, models, cost and envelopes: what discovery alone shows has checks. */
@@ -51,7 +50,6 @@ export const PEERS_REQUIREMENTS = {
     section: 'mcp-tool-roundtrip',
     level: 'MUST',
     text: 'A node calls a tool of an MCP server, and the log names the tool.',
-    notTested: WITH_MCP,
   },
   'PEER-7': {
     document: 'rfcs',
@@ -65,8 +63,7 @@ export const PEERS_REQUIREMENTS = {
     document: 'rfcs',
     section: 'MCP trust boundary',
     level: 'MUST',
-    text: 'Results of tools are untrusted: they are marked as such, resolve no interrupt, and call no tool that is not allowed.',
-    notTested: WITH_MCP,
+    text: 'The result of a tool resolves no interrupt, and what returns belongs to its call.',
   },
   'PEER-9': {
     document: 'conformance-1.0.0',
@@ -86,9 +83,8 @@ export const PEERS_REQUIREMENTS = {
     document: 'run-options',
     section: 'ai.provider, ai.model and ai.credentialRef',
     level: 'MUST',
-    text: 'Unknown providers and credentials of others are refused, each with its own code.',
+    text: 'A run that names a provider which the host does not have is not created.',
     gate: 'aiProviders',
-    notTested: WITH_MODELS,
   },
   'PEER-12': {
     document: 'capabilities',
@@ -96,15 +92,13 @@ export const PEERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A policy is applied before every call, fails closed for restricted models, and denies with a reason and never with the policy.',
     gate: 'aiPolicies',
-    notTested: WITH_MODELS,
   },
   'PEER-13': {
     document: 'rfcs',
     section: 'provider.usage',
     level: 'MUST',
     text: 'Every call of a model leaves one provider.usage before the end of its node.',
-    gate: 'aiProviders',
-    notTested: WITH_MODELS,
+    gate: 'mockStreamText',
   },
   'PEER-14': {
     document: 'conformance-1.0.0',
@@ -175,5 +169,12 @@ export const PEERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'An envelope of a kind that is not advertised is refused, and nothing that a model says answers an interrupt.',
     gate: 'envelopes',
+  },
+  'PEER-24': {
+    document: 'run-options',
+    section: 'ai.credentialRef',
+    level: 'MUST',
+    text: 'A credential that the tenant of a run does not have fails the run with a code of credentials, and nothing else is used in its place.',
+    gate: 'aiProviders',
   },
 } as const satisfies RequirementTable;

@@ -78,7 +78,7 @@ export function createToolServers(dependencies: ToolServerDependencies): ToolSer
   };
 }
 
-/** Whether a tool can be called here, now and without a person. */
+/** Whether a tool can be called here without a person. A server that does not answer yet may do so later: a suite starts its own after the host. */
 export function createOffersTool(dependencies: ToolServerDependencies): OffersTool {
   const { tools } = dependencies;
   return async ({ server = defaultServer(tools.servers), tool }) => {
@@ -88,7 +88,7 @@ export function createOffersTool(dependencies: ToolServerDependencies): OffersTo
       return found !== undefined && !(found.needsApproval ?? found.isDestructive);
     } catch (error) {
       if (!(error instanceof NodeFailure)) throw error;
-      return false;
+      return true;
     }
   };
 }
