@@ -272,16 +272,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       mcp: { supported: true, serverUrls: [...options.mcpServerUrls] },
     }),
     ...aiProviders(options.models.offered),
-    ...(hasModels(options) && { envelopes: { reliability: RELIABILITY } }),
-    ...(hasModels(options) && {
-      providerUsage: { supported: true },
-      budget: {
-        supported: true,
-        dimensions: ['tokens', 'cost', 'toolCalls'],
-        enforce: 'hard',
-        scopes: ['run'],
-      },
-    }),
+    ...(hasModels(options) && OF_MODELS),
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {
       auth: {
@@ -337,6 +328,17 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     fixtures: [...fixtures],
   });
 }
+
+const OF_MODELS = {
+  envelopes: { reliability: RELIABILITY },
+  providerUsage: { supported: true },
+  budget: {
+    supported: true,
+    dimensions: ['tokens', 'cost', 'toolCalls'],
+    enforce: 'hard',
+    scopes: ['run'],
+  },
+};
 
 /** Only a model sends envelopes, and uses what is counted; a test host has models that runs may name. */
 function hasModels({ models, conformance }: DiscoveryOptions): boolean {

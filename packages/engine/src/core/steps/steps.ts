@@ -61,7 +61,7 @@ export function continueSteps(batch: Batch, key: NodeKey): void {
   } catch (error) {
     return failNode(batch, node, path, toHiddenError(error, node, reads));
   }
-  if (!('steps' in move || 'ask' in move || 'failure' in move || 'child' in move)) {
+  if ('outputs' in move) {
     const sensitivity = mixedSensitivity(run, reads, node, inputs, move.outputs);
     return finishNode(batch, node, path, move, { sensitivity });
   }

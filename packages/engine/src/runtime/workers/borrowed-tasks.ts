@@ -105,6 +105,7 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
   function ownerOf(leased: LeasedTask, body: TaskBody, holder: string): TaskOwner {
     const { taskId, lease, tenant, runId, epoch } = leased;
     const { principal, nodeKey, attempt, limits } = body;
+    const place = { tenant, principal, runId, epoch, nodeKey, nodeId: nodeKey, attempt, limits };
     let chunks: TaskResult['chunks'][number][] = [];
     const giveBack = (isLost: boolean): void => {
       forget(taskId);
@@ -114,16 +115,7 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
       mayLeave: () => options.holder() === holder && borrowed.get(taskId)?.leased === leased,
       openPorts() {
         chunks = [];
-        return options.openPorts({
-          tenant,
-          principal,
-          runId,
-          epoch,
-          nodeKey,
-          nodeId: nodeKey,
-          attempt,
-          limits,
-        });
+        return options.openPorts(place);
       },
       chunk(chunk, told) {
         chunks.push(chunk);
