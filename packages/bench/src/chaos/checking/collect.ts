@@ -39,7 +39,7 @@ export async function settle(
     if (open.length === 0) return true;
     if (performance.now() > until) return false;
     if (performance.now() > nextNote) {
-      note(`settling: ${open.length} runs are active`);
+      note(`settling: ${open.length} runs are active, such as ${open[0]?.runId ?? ''}`);
       nextNote = performance.now() + 5_000;
     }
     for (const { runId, status } of open)

@@ -8,7 +8,7 @@ export interface DueScan {
   start(): void;
   /** Some run may be due at this time, or now. */
   wake(at?: number): void;
-  /** Resolves when no look is under way. */
+  /** Resolves when no look is under way; where one takes long, without it: what it still does is as if the process were killed. */
   stop(): Promise<void>;
 }
 
@@ -27,6 +27,8 @@ export interface DueScanOptions {
 }
 
 const SHORTEST_SCAN_MS = 2;
+/** Of a millisecond each. */
+const MOST_WAITS = 1_000;
 
 export function createDueScan({ clock, pollMs, look }: DueScanOptions): DueScan {
   let running = false;
@@ -83,7 +85,7 @@ export function createDueScan({ clock, pollMs, look }: DueScanOptions): DueScan 
       running = false;
       clearTimeout(timer);
       timer = undefined;
-      while (scanning) await wait(1);
+      for (let waits = 0; scanning && waits < MOST_WAITS; waits += 1) await wait(1);
     },
   };
 }
