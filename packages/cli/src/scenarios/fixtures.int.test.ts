@@ -17,6 +17,7 @@ const ADVERTISED = [
   'conformance-agent-reasoning-streaming',
   'conformance-append-ordering',
   'conformance-approval',
+  'conformance-budget',
   'conformance-cancellable',
   'conformance-cap-breach',
   'conformance-capability-missing',
@@ -65,6 +66,7 @@ const ADVERTISED = [
   'conformance-subworkflow-parent',
   'conformance-version-fold',
   'openwop-smoke-byok-roundtrip',
+  'openwop-smoke-cost-emit',
 ];
 
 describe.each(FIXTURE_SOURCES)('%s', (_, flags) => {
