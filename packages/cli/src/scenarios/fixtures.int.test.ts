@@ -17,6 +17,7 @@ const ADVERTISED = [
   'conformance-agent-reasoning-streaming',
   'conformance-append-ordering',
   'conformance-approval',
+  'conformance-budget',
   'conformance-cancellable',
   'conformance-cap-breach',
   'conformance-capability-missing',
@@ -65,6 +66,7 @@ const ADVERTISED = [
   'conformance-subworkflow-parent',
   'conformance-version-fold',
   'openwop-smoke-byok-roundtrip',
+  'openwop-smoke-cost-emit',
 ];
 
 describe.each(FIXTURE_SOURCES)('%s', (_, flags) => {
@@ -99,7 +101,7 @@ describe.each(FIXTURE_SOURCES)('%s', (_, flags) => {
     await reaches(runId, 'waiting-approval');
   });
 
-  const asking = /approval|-clarification$|interrupt|mutation|low-confidence|stream-text/;
+  const asking = /approval|-clarification$|interrupt|mutation|low-confidence|stream-text|budget/;
   const ending = ADVERTISED.filter((workflowId) => !asking.test(workflowId));
   it.each(ending)('%s is returned as it was written, and comes to an end', async (workflowId) => {
     const definition = await call('GET', `/v1/workflows/${workflowId}`);

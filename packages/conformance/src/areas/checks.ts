@@ -7,6 +7,7 @@ import { BUNDLES_CHECKS } from './bundles/checks.ts';
 import { CHANNELS_CHECKS } from './channels/checks.ts';
 import { CHILDREN_CHECKS } from './children/checks.ts';
 import { CONVERSATIONS_CHECKS } from './conversations/checks.ts';
+import { COSTS_CHECKS } from './costs/checks.ts';
 import { DIFF_CHECKS } from './diff/checks.ts';
 import { DISCOVERY_CHECKS } from './discovery/checks.ts';
 import { ERRORS_CHECKS } from './errors/checks.ts';
@@ -66,4 +67,5 @@ export const CHECKS: readonly Check[] = [
   ...AUDIT_CHECKS,
   ...PACKS_CHECKS,
   ...PEERS_CHECKS,
+  ...COSTS_CHECKS,
 ];

@@ -7,6 +7,7 @@ import { BUNDLES_MUTANTS } from './bundles/mutants.ts';
 import { CHANNELS_MUTANTS } from './channels/mutants.ts';
 import { CHILDREN_MUTANTS } from './children/mutants.ts';
 import { CONVERSATIONS_MUTANTS } from './conversations/mutants.ts';
+import { COSTS_MUTANTS } from './costs/mutants.ts';
 import { DIFF_MUTANTS } from './diff/mutants.ts';
 import { DISCOVERY_MUTANTS } from './discovery/mutants.ts';
 import { ERRORS_MUTANTS } from './errors/mutants.ts';
@@ -66,4 +67,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...AUDIT_MUTANTS,
   ...PACKS_MUTANTS,
   ...PEERS_MUTANTS,
+  ...COSTS_MUTANTS,
 ];

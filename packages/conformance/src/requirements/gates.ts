@@ -77,6 +77,7 @@ export const GATES = {
   aiPolicies: isPresent('aiProviders.policies'),
   aiProviders: isPresent('aiProviders'),
   annotations: isTrue('feedback.supported'),
+  budget: isTrue('budget.supported'),
   ancestry: isTrue('multiAgent.executionModel.crossHostCausation.ancestryEndpointSupported'),
   auditIntegrity: includes('auth.profiles', 'openwop-audit-log-integrity'),
   authProfiles: isPresent('auth.profiles'),
@@ -178,6 +179,7 @@ export const GATES = {
   observability: isPresent('observability'),
   orchestrator: isTrue('agents.orchestrator'),
   pauseResume: isTrue('runs.pauseResume.supported'),
+  providerUsage: isTrue('providerUsage.supported'),
   reasoningVerbosity: isPresent('configurable.reasoningVerbosity'),
   recordedOutcome: {
     says: 'replay.sideEffectSuppression: recorded-outcome',

@@ -1,5 +1,6 @@
 import type { NodeType } from '../model/node-type.ts';
 import type { Conformance } from '../ports/conformance.ts';
+import { costEmitNode } from './cost-emit.ts';
 import { withConformanceSecrets } from './conformance-secrets.ts';
 import { holdNode } from './hold.ts';
 import { mockAgentNode } from './mock-agent.ts';
@@ -15,6 +16,7 @@ import { suiteSupervisorNode } from './suite-supervisor.ts';
 export const CONFORMANCE_ONLY: readonly NodeType[] = [
   requiresMissingNode,
   secretEchoNode,
+  costEmitNode,
   mockAgentNode,
   holdNode,
   sideEffectNode,

@@ -102,6 +102,13 @@ const OBSERVABILITY = {
     'openwop.node_attempt',
     'openwop.interrupt_kind',
     'openwop.interrupt_id',
+    'openwop.cost.tokens.input',
+    'openwop.cost.tokens.output',
+    'openwop.cost.tokens.total',
+    'openwop.cost.usd',
+    'openwop.cost.currency',
+    'openwop.cost.estimated',
+    'openwop.cost.provider',
   ],
   otel: { exportProtocols: ['http/json'] },
 };

@@ -9,6 +9,7 @@ import { sampleInput, type Sample } from './testing/sample-node-input.ts';
 
 /** One small use of every node type; `gives` is what it outputs, or the code it fails with. */
 const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | null }>> = {
+  'conformance.cost.emit': { config: { attrs: { 'openwop.cost.usd': 1 } }, gives: {} },
   'conformance.requiresMissing': { gives: 'capability_not_provided' },
   'conformance.secret.echo': { config: { secretId: 'not-set' }, gives: 'credential_unavailable' },
   'core.ai.callPrompt': { config: { prompt: 'Hello?' }, gives: { steps: ['turn-1'] } },

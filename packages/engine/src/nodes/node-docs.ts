@@ -33,6 +33,12 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
     config: {},
     example: { config: {} },
   },
+  'conformance.cost.emit': {
+    inputs: NOTHING,
+    outputs: NOTHING,
+    config: { attrs: 'Attributes of a cost by their names, such as `openwop.cost.usd`.' },
+    example: { config: { attrs: { 'openwop.cost.usd': 0.01, 'openwop.cost.tokens.input': 100 } } },
+  },
   'conformance.secret.echo': {
     inputs: NOTHING,
     outputs: { secretSha256: 'SHA-256 of the value, hex', secretLength: 'its length' },

@@ -124,7 +124,7 @@ export const LIMITS_REQUIREMENTS = {
     section: 'RFC 0084: budgets',
     level: 'MUST',
     text: 'A run that has spent its budget fails with budget_exhausted, or asks.',
-    notTested: 'no check yet: it comes with the checks for models and cost',
+    gate: 'budget',
   },
   'CAP-20': {
     document: 'rfcs',

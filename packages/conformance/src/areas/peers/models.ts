@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext, PolicyProviders } from '../../suite/check.ts';
-import { isWhole } from '../../suite/json-shapes.ts';
-import { errorOf, ofType, outline, payloadOf, sequenceOf } from '../events/log.ts';
+import { errorOf, ofType, payloadOf } from '../events/log.ts';
 
 const PROMPT = 'conformance-stream-text';
 const TOOL = 'conformance-mcp-tool-roundtrip';
@@ -69,39 +68,6 @@ export const MODEL_CHECKS: readonly Check[] = [
         CREDENTIAL_CODES.includes(String(code)) || code === policyCode(discovery),
         `the code is one of ${CREDENTIAL_CODES.join(', ')}, or that of the policy`,
         code ?? 'nothing',
-      );
-    },
-  },
-  {
-    id: 'peers/usage',
-    title: 'a call of a model leaves one provider.usage before the end of its node',
-    proves: ['PEER-13'],
-    needs: { fixtures: [PROMPT] },
-    async run({ runs, expect }) {
-      const config = { tokens: ['one', ' two'], usage: { promptTokens: 5, completionTokens: 2 } };
-      const configurable = { mockProvider: { id: 'stream-text', config } };
-      const runId = await runs.endedRun(PROMPT, { configurable });
-
-      const events = await runs.events(runId);
-
-      const used = ofType(events, 'provider.usage');
-      expect.that(used.length === 1, 'a call is exactly one provider.usage', outline(events));
-      const [usage = {}] = used;
-      const { provider, model, inputTokens, outputTokens } = payloadOf(usage);
-      for (const [name, value] of Object.entries({ provider, model }))
-        expect.string(value, `provider.usage has the ${name}`);
-      for (const [name, value] of Object.entries({ inputTokens, outputTokens }))
-        expect.that(isWhole(value), `${name} of provider.usage is a whole number`, value ?? 'nothing');
-      expect.equal(
-        [inputTokens ?? null, outputTokens ?? null],
-        [5, 2],
-        'tokens are as the provider counts them',
-      );
-      const [completed = {}] = ofType(events, 'node.completed');
-      expect.that(
-        sequenceOf(usage) < sequenceOf(completed),
-        'provider.usage comes before node.completed',
-        outline(events),
       );
     },
   },

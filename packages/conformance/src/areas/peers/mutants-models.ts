@@ -1,13 +1,5 @@
 import { isJsonObject, type JsonObject } from '@weft/protocol';
-import {
-  eachEvent,
-  payloads,
-  repeatedEvents,
-  replyWith,
-  run,
-  status,
-  withoutEvents,
-} from '../../mutants/answers.ts';
+import { eachEvent, payloads, replyWith, run, status } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { CREATE, POLL, SNAPSHOT } from '../../mutants/targets.ts';
 
@@ -47,30 +39,6 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     says: /the code is one of/,
     on: SNAPSHOT,
     answer: changesError((error) => ({ ...error, code: 'node_failed' })),
-  },
-  {
-    id: 'peers/usage-left-out',
-    breaks: 'a call leaves no provider.usage',
-    caughtBy: ['peers/usage'],
-    says: /exactly one provider\.usage/,
-    on: POLL,
-    answer: withoutEvents('provider.usage'),
-  },
-  {
-    id: 'peers/usage-twice',
-    breaks: 'a call is counted twice',
-    caughtBy: ['peers/usage'],
-    says: /exactly one provider\.usage/,
-    on: POLL,
-    answer: repeatedEvents(({ type }) => type === 'provider.usage'),
-  },
-  {
-    id: 'peers/usage-estimated',
-    breaks: 'tokens are estimated',
-    caughtBy: ['peers/usage'],
-    says: /as the provider counts them/,
-    on: POLL,
-    answer: payloads('provider.usage', (payload) => ({ ...payload, outputTokens: 3 })),
   },
   {
     id: 'peers/policy-ignored',

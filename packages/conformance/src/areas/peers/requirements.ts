@@ -2,7 +2,6 @@ import type { RequirementTable } from '../../requirements/requirement.ts';
 
 const WITH_MCP = 'no check yet: it comes with the checks for MCP';
 const WITH_A2A = 'no check yet: it comes with the checks for A2A';
-const WITH_COST = 'no check yet: it comes with the checks for cost';
 
 /** MCP, A2A, models, cost and envelopes: what discovery alone shows has checks. */
 export const PEERS_REQUIREMENTS = {
@@ -98,21 +97,20 @@ export const PEERS_REQUIREMENTS = {
     section: 'provider.usage',
     level: 'MUST',
     text: 'Every call of a model leaves one provider.usage before the end of its node.',
-    gate: 'mockStreamText',
+    gate: 'providerUsage',
   },
   'PEER-14': {
     document: 'conformance-1.0.0',
     section: 'cost-attribution',
     level: 'MUST',
     text: 'The openwopCost of a snapshot has the declared members alone, and attributes of cost that are not on the list are dropped.',
-    notTested: WITH_COST,
   },
   'PEER-15': {
     document: 'rfcs',
     section: 'RFC 0084: budgets',
     level: 'MUST',
     text: 'A budget is reserved at the start, counted as it is spent, and ends the run when it is exhausted.',
-    notTested: WITH_COST,
+    gate: 'budget',
   },
   'PEER-16': {
     document: 'rfcs',

@@ -54,6 +54,34 @@ const RETRIED_AND_ASKED = log(
 );
 
 describe('the spans of a run', () => {
+  it('have the costs of an attempt, added up, under the names of the protocol alone', () => {
+    const call = { provider: 'acme', model: 'fable', inputTokens: 2, outputTokens: 1, nodeId: 'ask' };
+    const events = log(
+      ['run.started', {}],
+      ['node.started', { nodeId: 'ask', typeId: 'core.ai.callPrompt', attempt: 0 }],
+      ['provider.usage', { ...call, costEstimateUsd: 0.1, currency: 'USD' }],
+      ['provider.usage', { ...call, costEstimateUsd: 0.2, currency: 'USD', totalTokens: 5 }],
+      ['node.completed', { nodeId: 'ask' }],
+    );
+    const projection = createSpanProjection(record);
+    for (const event of events) projection.see(event);
+
+    const costs = Object.entries(projection.spans()[1]?.attributes ?? {}).filter(([name]) =>
+      name.startsWith('openwop.cost.'),
+    );
+
+    expect(Object.fromEntries(costs)).toEqual({
+      'openwop.cost.tokens.input': 4,
+      'openwop.cost.tokens.output': 2,
+      'openwop.cost.tokens.total': 8,
+      'openwop.cost.provider': 'acme',
+      'openwop.cost.usd': 0.3,
+      'openwop.cost.currency': 'USD',
+      'openwop.cost.estimated': true,
+    });
+    expect(projection.size).toBeGreaterThan(JSON.stringify(projection.spans()).length);
+  });
+
   it('are the run, one per attempt below it, and one per question below its attempt', () => {
     const spans = spansOf(record, RETRIED_AND_ASKED);
 

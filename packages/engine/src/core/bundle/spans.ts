@@ -3,6 +3,7 @@ import { toNumber, toText } from '../fold/to-plain.ts';
 import { sha256Hex } from '../../crypto/hash.ts';
 import { type Fact, isTerminalEvent, namedNode, type RunEvent } from '../../model/run-event.ts';
 import { type CreationRecord, type NodeError, nodeKey } from '../../model/run-state.ts';
+import { fromNanoUsd, toNanoUsd } from '../costs/money.ts';
 import { utf8Bytes } from '../json/canonical-utf8-text.ts';
 
 /**
@@ -36,6 +37,8 @@ type OpenSpan = { -readonly [Member in keyof Span]: Span[Member] };
 /** What an end can add to a span: its time and its status with a code. */
 const END_SIZE = 64;
 const MAX_CODE = 128;
+/** What calls of models can add: names and numbers, and the provider, of at most 128 characters. */
+const COST_SIZE = 1_280;
 
 export function createSpanProjection(record: CreationRecord): SpanProjection {
   const trace = traceOf(record);
@@ -77,6 +80,13 @@ export function createSpanProjection(record: CreationRecord): SpanProjection {
       case 'node.suspended': {
         const parent = attempts.get(key) ?? run;
         interrupts.set(key, open(interruptSpan(trace, parent, event)));
+        return;
+      }
+      case 'provider.usage': {
+        const attempt = attempts.get(key);
+        if (attempt === undefined) return;
+        size += attempt.attributes['openwop.cost.provider'] === undefined ? COST_SIZE : 0;
+        attempt.attributes = { ...attempt.attributes, ...costAttributes(attempt.attributes, event) };
         return;
       }
       case 'interrupt.resolved':
@@ -172,6 +182,27 @@ function attemptSpan(trace: Trace, run: OpenSpan, event: Fact<'node.started'>): 
       'openwop.node_attempt': toNumber(payload.attempt ?? 0),
       'openwop.event_seq': event.seq,
     },
+  };
+}
+
+/** Of all calls of the attempt, under the names that the protocol has for costs and no others. */
+function costAttributes(
+  known: Span['attributes'],
+  { payload }: Fact<'provider.usage'>,
+): Record<string, string | number | boolean> {
+  const sum = (name: string, more: unknown): number => toNumber(known[name] ?? 0) + toNumber(more ?? 0);
+  const { inputTokens, outputTokens, totalTokens, costEstimateUsd: usd } = payload;
+  const total = totalTokens ?? toNumber(inputTokens) + toNumber(outputTokens);
+  return {
+    'openwop.cost.tokens.input': sum('openwop.cost.tokens.input', inputTokens),
+    'openwop.cost.tokens.output': sum('openwop.cost.tokens.output', outputTokens),
+    'openwop.cost.tokens.total': sum('openwop.cost.tokens.total', total),
+    'openwop.cost.provider': toText(payload.provider).slice(0, MAX_CODE),
+    ...(usd !== undefined && {
+      'openwop.cost.usd': fromNanoUsd(toNanoUsd(sum('openwop.cost.usd', usd))),
+      'openwop.cost.currency': 'USD',
+      'openwop.cost.estimated': true,
+    }),
   };
 }
 

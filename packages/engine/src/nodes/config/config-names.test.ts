@@ -8,6 +8,7 @@ import { memoryProbe } from '../../conformance/memory-probe.ts';
 
 /** What in a node's config may be any text: prompts and messages, expressions, values. Everything else is a name. */
 const FREE: Readonly<Record<string, readonly string[]>> = {
+  'conformance.cost.emit': ['/attrs/*'],
   'core.ai.callPrompt': [
     '/prompt',
     '/system',
