@@ -73,7 +73,16 @@ async function follow(client: Client, runId: string, { add, say, signal }: Follo
     onOpen: () => say({ state: 'live' }),
     onReconnect: () => say({ state: 'reconnecting' }),
   });
-  for await (const event of events) add([event]);
+  let since = performance.now();
+  for await (const event of events) {
+    add([event]);
+    if (performance.now() - since < SLICE_MS) continue;
+    // A host can send thousands at once; in between, the page draws and answers.
+    await new Promise((done) => setTimeout(done));
+    since = performance.now();
+  }
 }
+
+const SLICE_MS = 15;
 
 const FULL_PAGE = 1_000;

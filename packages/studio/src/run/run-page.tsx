@@ -23,11 +23,12 @@ export function RunPage({ runId }: { readonly runId: string }) {
   const log = useFollowedLog(client, runId);
   const { history, length, connection } = log;
   const [at, setAt] = useMoment(query['at']);
-  const view = useMemo(
-    () => (at === undefined ? history.latest() : history.viewAt(at)),
-    [history, length, at],
-  );
   const newest = useMemo(() => history.latest(), [history, length]);
+  const past = useMemo(
+    () => (at === undefined ? undefined : history.viewAt(at)),
+    [history, at, at === undefined ? 0 : Math.min(at, length)],
+  );
+  const view = past ?? newest;
   const [run, reload] = useLoaded(async () => await client.runs.get(runId), [runId]);
   // The document changes when the run's status does, which the log tells; and it may have changed while the host was away.
   useEffect(reload, [reload, newest.status, connection.state]);

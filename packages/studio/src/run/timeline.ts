@@ -78,21 +78,35 @@ export interface Timeline {
 
 export function createTimeline(): Timeline {
   const places = new Map<string, NodeRows>();
-  let done = 0;
+  let rows: readonly TimelineRow[] = [];
+  let [done, count] = [0, 0];
   return {
     read(events) {
       for (; done < events.length; done += 1) {
         const event = events[done];
-        if (event !== undefined) readEvent(places, event);
+        if (event !== undefined) count += readEvent(places, event);
       }
-      return [...places.values()].flatMap(({ node, steps }) => [node, ...steps.values()]);
+      // Rows that are known change in place: only a new one makes another list.
+      if (count !== rows.length) rows = rowsIn(places);
+      return rows;
     },
   };
 }
 
-function readEvent(places: Map<string, NodeRows>, event: RunEventDocument): void {
+function rowsIn(places: ReadonlyMap<string, NodeRows>): TimelineRow[] {
+  const rows: TimelineRow[] = [];
+  for (const { node, steps } of places.values()) {
+    rows.push(node);
+    for (const step of steps.values()) rows.push(step);
+  }
+  return rows;
+}
+
+/** Answers how many rows are new. */
+function readEvent(places: Map<string, NodeRows>, event: RunEventDocument): number {
   const place = placeOf(event);
-  if (place === undefined) return;
+  if (place === undefined) return 0;
+  const before = sizeAt(places, place);
   const payload = isJsonObject(event.payload) ? event.payload : {};
   const change = NODE_CHANGES[event.type];
   if (change !== undefined) {
@@ -101,6 +115,12 @@ function readEvent(places: Map<string, NodeRows>, event: RunEventDocument): void
     if (change.outcome !== undefined && change.opens === undefined)
       for (const { bars } of rows.steps.values()) closeOpen(bars, change.outcome, event);
   } else readStep(places, place, event, payload);
+  return sizeAt(places, place) - before;
+}
+
+function sizeAt(places: ReadonlyMap<string, NodeRows>, place: string): number {
+  const rows = places.get(place);
+  return rows === undefined ? 0 : rows.steps.size + 1;
 }
 
 function readStep(
