@@ -12,6 +12,9 @@ export {
   schemasOf,
 } from './install/open-pack.ts';
 export type { HostOffer } from './install/requirements.ts';
+export { type JavaScriptPack, openJavaScriptPack } from './javascript/javascript-pack.ts';
+export type { HostFetch, SandboxCall } from './javascript/sandbox-process.ts';
+export { findWalls, type Walls } from './javascript/walls.ts';
 export type { PackLanguage, PackManifest, PackNode } from './manifest/manifest-schema.ts';
 export { checkPackName, checkPackVersion } from './manifest/pack-name.ts';
 export { checkManifest, readManifest } from './manifest/read-manifest.ts';

@@ -15,13 +15,14 @@ export const PACK_CODES = {
     'the tar is damaged, or holds a link, a device, a name twice or bytes behind its end',
   tarball_manifest_missing: 'there is no pack.json',
   tarball_manifest_not_json: 'pack.json is not JSON in UTF-8',
-  tarball_entry_missing: 'the file that runtime.entry names is not in the archive',
+  tarball_entry_missing:
+    'the file that runtime.entry names is not in the archive, or does not define the node types',
   invalid_manifest: 'pack.json does not fit its schema; the field is named',
   schema_ref_missing: 'a schema that a node names is not in the archive, or is no schema of an object',
   manifest_name_mismatch: 'it is another pack than the one that was asked for',
   manifest_version_mismatch: 'it is another version than the one that was asked for',
   invalid_engines_range: 'engines.openwop is no range of versions, or this host is not in it',
-  unsupported_runtime: 'this host does not run packs of this language',
+  unsupported_runtime: 'this host does not run packs of this language, or not in this trust mode',
   unsupported_abi_version: 'the WASM module speaks another version of the ABI',
   wasm_module_invalid:
     'the WASM module does not compile, lacks exports, or wants imports that are not offered',

@@ -8,6 +8,7 @@ import {
   checkHost,
   checkKeyFile,
   checkNodeVersion,
+  checkPackWalls,
 } from '../doctor/doctor-checks.ts';
 import { EXIT } from '../exit-code.ts';
 import { checkDatabase } from '../doctor/database-checks.ts';
@@ -43,6 +44,7 @@ export const doctor = leaf({
     const onHost = await checkHost(target);
     const findings = [
       checkNodeVersion(process.version),
+      await checkPackWalls(),
       ...(database === undefined
         ? [await checkDataFolder(target), await checkKeyFile(target), await checkDatabaseFile(target)]
         : await checkDatabase(database, deep)),

@@ -29,6 +29,19 @@ export function checkNodeVersion(version: string): Finding {
   };
 }
 
+/** How packs in JavaScript are kept in here. Having no walls is no fault: it decides what `weft pack install` takes. */
+export async function checkPackWalls(): Promise<Finding> {
+  const { findWalls } = await import('@weft/packs');
+  const { isWalled, text } = await findWalls();
+  const check = 'packs in JavaScript';
+  if (isWalled) return { check, state: 'ok', text: `run ${text}` };
+  return {
+    check,
+    state: 'ok',
+    text: `run behind Node's permissions alone, and only in the trust modes pinned and allowlist: ${text}`,
+  };
+}
+
 export async function checkDataFolder({ folder }: Target): Promise<Finding> {
   const check = 'data folder';
   const found = await statOrReason(folder.root);

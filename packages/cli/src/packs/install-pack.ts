@@ -8,7 +8,7 @@ import {
   PackError,
   type WantedPack,
 } from '@weft/packs';
-import { addPack, checkCode, type NewPack, OFFER, openPackFolder, type PackFolder } from './pack-folder.ts';
+import { addPack, checkCode, type NewPack, offerOf, openPackFolder, type PackFolder } from './pack-folder.ts';
 import type { Registries } from './registries.ts';
 
 const MOST_PACKS = 50;
@@ -66,7 +66,7 @@ async function verified(
 ): Promise<NewPack> {
   const { name, version, archive, signature } = found;
   const source = { archive, signature, name, version, integrity };
-  const opened = await openTrustedPack(source, folder.trust, OFFER, Date.now(), 'install');
+  const opened = await openTrustedPack(source, folder.trust, await offerOf(folder), Date.now(), 'install');
   await checkCode(opened);
   return { opened, archive, signature };
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type OpenedPack, openTrustedPack, PACK_LIMITS } from '@weft/packs';
 import { readIfThere, readLimited } from './pack-files.ts';
-import { checkCode, OFFER, openPackFolder, type PackFolder } from './pack-folder.ts';
+import { checkCode, offerOf, openPackFolder, type PackFolder } from './pack-folder.ts';
 
 export interface ArchiveArgs {
   readonly file: string;
@@ -26,7 +26,7 @@ export async function openArchive(cwd: string, args: ArchiveArgs): Promise<Opene
   const signature = await readIfThere(`${file}.sig`, MOST_SIGNATURE);
   const { integrity } = args;
   const source = { archive, signature, integrity };
-  const opened = await openTrustedPack(source, folder.trust, OFFER, Date.now(), 'install');
+  const opened = await openTrustedPack(source, folder.trust, await offerOf(folder), Date.now(), 'install');
   await checkCode(opened);
   return { folder, opened, archive, signature };
 }

@@ -9,11 +9,13 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
   createWasmThreads,
+  findWalls,
   type HostOffer,
   type LockEntry,
   lockfileText,
   NO_TRUST,
   type OpenedPack,
+  openJavaScriptPack,
   openTrustedPack,
   openWasmPack,
   PACK_LIMITS,
@@ -30,8 +32,15 @@ const LOCKFILE = 'pack-lock.json';
 const TRUST_FILE = 'trust.json';
 const MAX_DOCUMENT = 4 * 1024 * 1024;
 
-/** What this version of Weft runs, whichever host it is. */
-export const OFFER: HostOffer = { openwop: '1.0.0', languages: ['wasm'] };
+/**
+ * What this version of Weft runs on this machine. Code in JavaScript is run where the system keeps it in, or where each pack was
+ * chosen by the operator: by its digest, or by its name.
+ */
+export async function offerOf({ trust }: Pick<PackFolder, 'trust'>): Promise<HostOffer> {
+  const isChosen = trust.mode === 'pinned' || trust.mode === 'allowlist';
+  const runsJavaScript = isChosen || (await findWalls()).isWalled;
+  return { openwop: '1.0.0', languages: runsJavaScript ? ['wasm', 'javascript'] : ['wasm'] };
+}
 
 export interface PackFolder {
   readonly path: string;
@@ -126,8 +135,9 @@ export async function loadPack(folder: PackFolder, entry: LockEntry, offer: Host
   return openTrustedPack(source, folder.trust, offer, Date.now(), 'load');
 }
 
-/** Whether its code is what its manifest says, asked in a thread of its own. Throws PackError. */
+/** Whether its code is what its manifest says, asked in a thread or a process of its own. Throws PackError. */
 export async function checkCode(pack: OpenedPack): Promise<void> {
+  if (pack.manifest.runtime.language === 'javascript') return (await openJavaScriptPack(pack)).stop();
   const threads = createWasmThreads(0);
   try {
     await openWasmPack(pack, threads);

@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os';
 import {
   createWasmThreads,
+  type JavaScriptPack,
   type OpenedPack,
+  openJavaScriptPack,
   openWasmPack,
   PackError,
   type PackNode,
@@ -9,10 +11,11 @@ import {
   type WasmPack,
 } from '@weft/packs';
 import type { NodeTypeDocument } from '@weft/protocol/plain';
-import { type NodeDefinition, NodeError } from '@weft/sdk/nodes';
+import { type LogLevel, type NodeDefinition, NodeError } from '@weft/sdk/nodes';
 import type { NodeSource } from '../serve/nodes/process-messages.ts';
 import type { FoundNode, NodeFolders } from '../user-code/node-folders.ts';
-import { loadPack, OFFER, openPackFolder } from './pack-folder.ts';
+import { hostFetch } from './host-fetch.ts';
+import { loadPack, offerOf, openPackFolder } from './pack-folder.ts';
 
 export interface LoadedNodes extends NodeFolders {
   readonly documentOf?: (node: NodeDefinition) => NodeTypeDocument;
@@ -25,20 +28,26 @@ export async function loadPackNodes({
   folder: path,
   tenant,
   capabilities,
+  allowEgress,
 }: PackSource): Promise<LoadedNodes> {
   const folder = await openPackFolder(path, '.');
+  const offer = await offerOf(folder);
+  const goOut = () => hostFetch(allowEgress, tenant);
   const threads = createWasmThreads(availableParallelism());
   const nodes: FoundNode[] = [];
   const documents = new Map<NodeDefinition, NodeTypeDocument>();
   const owners = new Map<string, string>();
   for (const entry of folder.packs) {
-    const pack = await loadPack(folder, entry, { ...OFFER, capabilities });
-    const wasm = await openWasmPack(pack, threads);
+    const pack = await loadPack(folder, entry, { ...offer, capabilities });
+    const perform =
+      pack.manifest.runtime.language === 'javascript'
+        ? inJavaScript(await openJavaScriptPack(pack, { fetch: await goOut() }))
+        : inWasm(await openWasmPack(pack, threads), tenant);
     for (const node of pack.manifest.nodes) {
       const owner = `${entry.name} ${entry.version}`;
       refuseTwice(owners, node, owner);
       const document = documentOf(node, pack);
-      const definition = { ...document, inputs: {}, outputs: {}, run: performer(wasm, node, tenant) };
+      const definition = { ...document, inputs: {}, outputs: {}, run: perform(node) };
       documents.set(definition, document);
       nodes.push({ definition, file: owner });
     }
@@ -69,7 +78,7 @@ function refuseTwice(owners: Map<string, string>, { typeId, version }: PackNode,
 const ANY = { type: 'object', properties: {}, additionalProperties: true };
 
 function documentOf(node: PackNode, { files }: OpenedPack): NodeTypeDocument {
-  const { typeId, version, label, description, category, role } = node;
+  const { typeId, version, label, description, category, role, requiresSecrets } = node;
   const { config, inputs = ANY, outputs = ANY } = schemasOf(node, files);
   return {
     typeId,
@@ -81,22 +90,48 @@ function documentOf(node: PackNode, { files }: OpenedPack): NodeTypeDocument {
     ...(label !== undefined && { title: label }),
     ...(description !== undefined && { summary: description }),
     ...(config !== undefined && { config }),
+    ...(requiresSecrets !== undefined && { secrets: requiresSecrets.map(({ id }) => id) }),
   };
 }
 
-function performer(wasm: WasmPack, { typeId }: PackNode, tenantId: string): NodeDefinition['run'] {
-  return async ({ inputs, config, runId, nodeId, attempt, invocationId, signal, log }) => {
-    const nodeContext = { runId, nodeId, tenantId, attempt, configurable: {}, agent: null, config };
-    const call = {
-      typeId,
-      request: JSON.stringify({ abiVersion: 1, nodeContext, inputs }),
-      nowMs: Date.now(),
-      seed: [runId, nodeId, invocationId, attempt].join('\n'),
+type Performer = (node: PackNode) => NodeDefinition['run'];
+
+function inWasm(wasm: WasmPack, tenantId: string): Performer {
+  return ({ typeId }) =>
+    async ({ inputs, config, runId, nodeId, attempt, invocationId, signal, log }) => {
+      const nodeContext = { runId, nodeId, tenantId, attempt, configurable: {}, agent: null, config };
+      const call = {
+        typeId,
+        request: JSON.stringify({ abiVersion: 1, nodeContext, inputs }),
+        nowMs: Date.now(),
+        seed: [runId, nodeId, invocationId, attempt].join('\n'),
+      };
+      const outcome = await wasm.invoke(call, signal);
+      for (const [level, message] of outcome.logs) log(level, message);
+      if (outcome.error === undefined) return outcome.outputs;
+      const { code, message, details } = outcome.error;
+      throw new NodeError(code, message, { details });
     };
-    const outcome = await wasm.invoke(call, signal);
-    for (const [level, message] of outcome.logs) log(level, message);
-    if (outcome.error === undefined) return outcome.outputs;
-    const { code, message, details } = outcome.error;
-    throw new NodeError(code, message, { details });
-  };
+}
+
+const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies LogLevel[];
+
+function inJavaScript(pack: JavaScriptPack): Performer {
+  return ({ typeId }) =>
+    async ({ signal, emit, heartbeat, log, ...context }) => {
+      const outcome = await pack.invoke({
+        typeId,
+        context,
+        signal,
+        onEmit: emit,
+        onHeartbeat(details) {
+          // An attempt that is to stop is told so by its signal.
+          if (!signal.aborted) heartbeat(details);
+        },
+        onLog: (level, message) => log(LEVELS.includes(level) ? (level as LogLevel) : 'info', message),
+      });
+      if (outcome.error === undefined) return outcome.outputs;
+      const { code, message, ...options } = outcome.error;
+      throw new NodeError(code, message, options);
+    };
 }

@@ -15,6 +15,9 @@ interface Args {
   readonly registry?: string | undefined;
 }
 
+/** Flags that mean what they mean for `weft serve`; its `--registry` is a switch. */
+const SHARED = ['config', 'allow-egress'] as const;
+
 export const install = leaf({
   name: 'install',
   summary: 'Install a pack from a registry or an archive, if trust.json lets it in',
@@ -34,11 +37,14 @@ export const install = leaf({
     },
     ...INTEGRITY_ARGS,
     ...PACKS_ARGS,
-    ...settingArgs('config', 'allow-egress'),
+    ...settingArgs(...SHARED),
   },
   async run({ cli, args, all }) {
     const { entries, warnings } = await withPacks(({ wantedPack }) =>
-      installed(cli, args, { wanted: wantedPack(args.pack), flags: all as SettingSources['flags'] }),
+      installed(cli, args, {
+        wanted: wantedPack(args.pack),
+        flags: (name) => (isShared(name) ? all(name) : []),
+      }),
     );
     for (const warning of warnings) cli.io.stderr.write(shown`${warning}\n`);
     for (const entry of entries)
@@ -52,6 +58,10 @@ export const install = leaf({
     return EXIT.done;
   },
 });
+
+function isShared(name: string): name is (typeof SHARED)[number] {
+  return SHARED.some((each) => each === name);
+}
 
 async function installed(
   { io }: Cli,

@@ -22,13 +22,14 @@ export const ls = leaf({
   args: PACKS_ARGS,
   async run({ cli, args }) {
     const rows = await withPacks(async ({ PackError }) => {
-      const { checkCode, loadPack, OFFER, openPackFolder } = await import('../../packs/pack-folder.ts');
+      const { checkCode, loadPack, offerOf, openPackFolder } = await import('../../packs/pack-folder.ts');
       const folder = await openPackFolder(cli.io.cwd, args.packs);
+      const offer = await offerOf(folder);
       const found: Row[] = [];
       for (const entry of folder.packs) {
         const { name, version, integrity } = entry;
         const types = async () => {
-          const pack = await loadPack(folder, entry, OFFER);
+          const pack = await loadPack(folder, entry, offer);
           await checkCode(pack);
           return { types: pack.manifest.nodes.map(({ typeId }) => typeId) };
         };

@@ -65,13 +65,21 @@ export async function startHostNodes(
 }
 
 function sourcesOf(host: Host, { tenant }: Caller, settings: ServeSettings, cwd: string): NodeSource[] {
-  const { nodes, packs } = settings;
+  const { nodes, packs, allowEgress } = settings;
   const folders = nodes.map((folder) => resolve(cwd, folder));
   return [
     ...(folders.length === 0 ? [] : [{ kind: 'folders', folders } as const]),
     ...(packs === undefined
       ? []
-      : [{ kind: 'packs', folder: resolve(cwd, packs), tenant, capabilities: discovery(host) } as const]),
+      : [
+          {
+            kind: 'packs',
+            folder: resolve(cwd, packs),
+            tenant,
+            capabilities: discovery(host),
+            allowEgress,
+          } as const,
+        ]),
   ];
 }
 

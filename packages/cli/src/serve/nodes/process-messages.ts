@@ -24,6 +24,8 @@ export type NodeSource =
       readonly tenant: string;
       /** The discovery document of the host, to which peer dependencies are held. */
       readonly capabilities: JsonObject;
+      /** HOST:PORT pairs that packs may reach although they are not public. */
+      readonly allowEgress: readonly string[];
     };
 
 /** Which types of the source a process serves. */
