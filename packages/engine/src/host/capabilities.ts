@@ -1,9 +1,12 @@
 import {
   ANNOTATION_TARGETS,
   type Capabilities,
+  type JsonObject,
   mirrorFamilies,
   SIGNAL_KINDS,
   GRPC_SERVICE,
+  MAX_PROMPT_BYTES,
+  PROMPT_KINDS,
 } from '@weft/protocol';
 import type { WorkflowRegistry } from '../ports/store.ts';
 import { type Models, type OfferedModels, POLICY_DENIED, POLICY_MODES } from '../ports/models.ts';
@@ -11,6 +14,7 @@ import type { Conformance } from '../ports/conformance.ts';
 import type { AuditIntegrity } from '../runtime/audit/audit.ts';
 import type { Compile } from '../runtime/workflows/compile-definition.ts';
 import { TEST_PREFIX } from '../runtime/auth/keys.ts';
+import { LIBRARY_ID } from '../runtime/prompts/render-prompt.ts';
 import { horizonOf } from '../runtime/schedules/new-schedule.ts';
 import { DEFAULT_RETRY_POLICY } from '../runtime/triggers/owned-triggers.ts';
 import type { HostLimits } from './limits.ts';
@@ -238,6 +242,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       mcp: { supported: true, serverUrls: [...options.mcpServerUrls] },
     }),
     ...aiProviders(options.models.offered),
+    prompts: PROMPTS,
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {
       auth: {
@@ -293,6 +298,18 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     fixtures: [...fixtures],
   });
 }
+
+/** Of the block `prompts`: nothing that is not done. */
+const PROMPTS: JsonObject = {
+  supported: true,
+  endpointsSupported: true,
+  mutableLibrary: true,
+  templateKinds: [...PROMPT_KINDS],
+  variableSources: ['input'],
+  maxTemplateBytes: MAX_PROMPT_BYTES,
+  observability: 'hashed',
+  library: { id: LIBRARY_ID, renderEndpoint: '/v1/prompts:render', maxRenderRequestBytes: 262_144 },
+};
 
 function aiProviders(offered: OfferedModels | undefined): Pick<Capabilities, 'aiProviders'> {
   if (offered === undefined) return {};

@@ -5,6 +5,7 @@ import {
   type Json,
   type JsonObject,
   type Problem,
+  type PromptTemplateDocument,
   type WorkBudget,
 } from '@weft/protocol';
 import type { TSchema } from 'typebox';
@@ -58,8 +59,8 @@ interface NodeTypeBase {
   readonly privateOutputs?: true;
   /** Hands its inputs on as they are, and puts out nothing that it has made from them. */
   readonly passesOn?: true;
-  /** Input ports that what it makes depends on; absent = all of them. Of others it does not matter whether they are sensitive. */
-  readonly dependsOn?: (config: JsonObject) => readonly string[];
+  /** Input ports that what it makes depends on; absent or undefined = all of them. Of others it does not matter whether they are sensitive. */
+  readonly dependsOn?: (config: JsonObject) => readonly string[] | undefined;
   /** May lead back to a node before it: it decides itself, by `again`, whether the cycle goes round. */
   readonly closesCycles?: true;
   /** A node type that must be in the same workflow. */
@@ -221,6 +222,7 @@ export interface EffectContext {
   readonly memory: Memory;
   readonly artifacts: Artifacts;
   readonly workflows: Workflows;
+  readonly prompts: PromptTemplates;
   /** W3C trace context of this attempt, to be sent along to whoever is called. */
   readonly traceparent?: string | undefined;
   /** Records a piece of streamed text; durable soon, in order. */
@@ -282,6 +284,15 @@ export interface MemoryEntry {
 export interface Artifacts {
   /** The id is built from node, iteration, attempt and name, so that a repeated effect writes the same artifact. */
   put(artifact: NewArtifact): Promise<ArtifactRef>;
+}
+
+/** The library of the run's tenant. */
+export interface PromptTemplates {
+  /** A version, or the newest. */
+  find(
+    templateId: string,
+    version?: string,
+  ): Promise<{ readonly template: PromptTemplateDocument } | undefined>;
 }
 
 /** The workflows of the run's tenant. */

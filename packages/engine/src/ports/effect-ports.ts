@@ -2,7 +2,14 @@ import type { RunLimits } from '../model/run-state.ts';
 import type { EffectRedaction, Outcome } from '../core/decide/step.ts';
 import type { Models } from './models.ts';
 import type { Tools } from './tools.ts';
-import type { Artifacts, Memory, OutputChunk, Secrets, Workflows } from '../model/node-type.ts';
+import type {
+  Artifacts,
+  Memory,
+  OutputChunk,
+  PromptTemplates,
+  Secrets,
+  Workflows,
+} from '../model/node-type.ts';
 
 /** What one performance of an effect may use of the host, beside the network. */
 export interface EffectPorts {
@@ -12,6 +19,7 @@ export interface EffectPorts {
   readonly memory: Memory;
   readonly artifacts: Artifacts;
   readonly workflows: Workflows;
+  readonly prompts: PromptTemplates;
   /** Replaces every secret resolved by this effect, in any of its usual encodings. */
   hideOutcome(outcome: Outcome): Outcome;
   hideChunk(chunk: OutputChunk): OutputChunk;

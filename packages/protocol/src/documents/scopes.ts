@@ -8,6 +8,8 @@ export const SCOPES = {
   'artifacts:read': 'Read artifacts of runs.',
   'webhooks:manage': 'Register and remove webhooks.',
   'approvals:respond': 'Answer interrupts.',
+  'prompts:read': 'Read and render prompt templates.',
+  'prompts:write': 'Add and remove prompt templates.',
   'audit:read': 'Read the audit log.',
   'workflows:write': 'Register workflows.',
   'workers:serve': 'Serve node types as a worker.',

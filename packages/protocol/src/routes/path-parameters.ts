@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { templateId } from '../documents/prompts.ts';
 import { name, nameOf, runId } from '../documents/schema-parts.ts';
 import type { ENDPOINTS, NamesIn } from './endpoints.ts';
 
@@ -25,5 +26,6 @@ export const PATH_PARAMETERS: Readonly<Record<PathName, { description: string; s
   schemaName: { description: 'The name of a schema, such as run-snapshot.', schema: name },
   workerId: { description: 'As the registration of the worker gave it.', schema: name },
   typeId: { description: 'Id of a node type.', schema: name },
+  templateId: { description: 'The prompt template.', schema: templateId },
   server: { description: 'The MCP server, by its name in the config file.', schema: name },
 };

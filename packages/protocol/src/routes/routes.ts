@@ -8,6 +8,7 @@ import { MCP_ROUTES } from './mcp-routes.ts';
 import { PROBE_ROUTES } from './probe-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import type { RouteDescription } from './route-description.ts';
+import { PROMPT_ROUTES } from './prompt-routes.ts';
 import { TOOL_ROUTES } from './tool-routes.ts';
 import { MODEL_ROUTES } from './model-routes.ts';
 import { WORKER_ROUTES } from './worker-routes.ts';
@@ -33,6 +34,7 @@ const DESCRIPTIONS: Readonly<Record<OperationId, RouteDescription>> = {
   ...TRIGGER_SUBSCRIPTION_ROUTES,
   ...SCHEDULE_ROUTES,
   ...TOOL_ROUTES,
+  ...PROMPT_ROUTES,
 };
 
 /** Every operation of the HTTP surface, in the order of its documents. */

@@ -10,6 +10,10 @@ export interface BuiltinNodeTypes {
       promptId?: string;
       prompt?: string;
       system?: string;
+      systemPromptRef?: string;
+      userPromptRef?: string;
+      schemaHintPromptRef?: string;
+      fewShotPromptRefs?: Array<string>;
       examples?: Array<{
         user: string;
         assistant: string;
@@ -524,8 +528,10 @@ export interface BuiltinNodeTypes {
   'weft.ai.agent': {
     config: {
       model?: string;
-      instructions: string;
-      prompt: string;
+      instructions?: string;
+      systemPromptRef?: string;
+      prompt?: string;
+      userPromptRef?: string;
       tools?: Array<string>;
       maxTurns?: number;
       stopWhen?: string;

@@ -306,6 +306,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
       ...((usd !== undefined || cost !== undefined) && { usd: (usd ?? 0) + toNumber(cost ?? 0) }),
     };
   },
+  'prompt.composed': unchanged,
   'agent.reasoned': unchanged,
   'agent.reasoning.delta': unchanged,
   'agent.handoff': unchanged,

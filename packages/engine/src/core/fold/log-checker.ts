@@ -277,6 +277,7 @@ const RULES: { readonly [Type in EventType]: Rule<Type> } = {
   'artifact.created': anywhere,
   'memory.written': anywhere,
   'provider.usage': anywhere,
+  'prompt.composed': anywhere,
   'agent.reasoned': anywhere,
   'agent.reasoning.delta': anywhere,
   'agent.toolCalled': anywhere,

@@ -5,6 +5,7 @@ import { createCluster } from '../../runtime/cluster/cluster.ts';
 import { createCommandResults } from '../../runtime/commands/command-results.ts';
 import type { Committer } from '../../runtime/commits/committer.ts';
 import { createIdempotency, type Idempotency } from '../../runtime/commits/idempotency.ts';
+import { createPromptLibrary } from '../../runtime/prompts/prompt-library.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import { createPerformer } from '../../runtime/effects/performer.ts';
 import { createModelCatalogue } from '../../runtime/models/model-catalogue.ts';
@@ -281,11 +282,13 @@ function createOutward(
     ...runs,
   });
   const localSecrets = createLocalResolver(store, sealer);
+  const prompts = createPromptLibrary(common);
   const reaching = {
     ...common,
     resolver: settings.conformance?.secrets(localSecrets) ?? localSecrets,
     models: settings.models,
     tools: settings.tools,
+    prompts,
     operator: settings.defaultTenant,
   };
   const openPorts = createOpenEffectPorts(reaching);
@@ -300,7 +303,7 @@ function createOutward(
   });
   const toolServers = createToolServers({ ...reaching, egress });
   const models = createModelCatalogue({ ...reaching, egress });
-  return { sealer, linkKeys, links, outbox, performer, workers, toolServers, models };
+  return { sealer, linkKeys, links, outbox, performer, workers, toolServers, models, prompts };
 }
 
 function openEgress({ egressAllow, ownUrl, limits, log }: HostSettings): Egress {

@@ -24,7 +24,10 @@ export function modelRequest(place: AgentPlace, history: AgentHistory): ModelReq
   const { temperature, maxTokens } = configurable;
   const model = modelOf(place);
   const offered = offeredTools(history.tools);
-  const messages = [...opening(place), ...history.turns.flatMap((turn) => said(turn, offered, place))];
+  const messages = [
+    ...opening(place, history),
+    ...history.turns.flatMap((turn) => said(turn, offered, place)),
+  ];
   checkLength(messages);
   return {
     messages,
@@ -42,13 +45,15 @@ export function modelOf({ config, configurable }: AgentPlace): string | undefine
   return typeof model === 'string' ? model : undefined;
 }
 
-function opening({ config, inputs }: AgentPlace): ModelMessage[] {
-  const prompt = textOf(inputs['prompt'] ?? config['prompt'] ?? '');
-  const data = inputs['input'];
+function opening({ config, inputs }: AgentPlace, { prompts }: AgentHistory): ModelMessage[] {
+  const { system = config['instructions'] ?? '', user: composed, ports } = prompts?.result ?? {};
+  const prompt = textOf(composed ?? inputs['prompt'] ?? config['prompt'] ?? '');
+  // A template may have said where it stands.
+  const data = Array.isArray(ports) && ports.includes('input') ? undefined : inputs['input'];
   const user =
     data === undefined ? prompt : `${prompt}\n\n${untrusted(textOf(data), 'input of the workflow')}`;
   return [
-    { role: 'system', text: `${textOf(config['instructions'] ?? '')}\n\n${UNTRUSTED_NOTE}` },
+    { role: 'system', text: `${textOf(system)}\n\n${UNTRUSTED_NOTE}` },
     { role: 'user', text: user },
   ];
 }

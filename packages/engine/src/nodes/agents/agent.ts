@@ -23,6 +23,7 @@ import {
   type Call,
   labelOf,
   type ListedTool,
+  PROMPTS_STEP,
   readHistory,
   TOOLS_STEP,
   type Turn,
@@ -31,6 +32,7 @@ import { outputOf, outputProblem } from './agent-output.ts';
 import { askModel, turnRequest } from './model-turn.ts';
 import { offeredTools } from './offered-tools.ts';
 import { planCall } from './tool-calls.ts';
+import { type ComposedPrompts, composedEvent, composePrompts, hasPromptRefs } from './prompt-refs.ts';
 import { listedNode } from './node-tools.ts';
 import { matchesTool, pinTools, type ToolPattern } from './tool-patterns.ts';
 import { listedWorkflow } from './workflow-tools.ts';
@@ -53,19 +55,20 @@ export const agentNode: StepsNodeType = {
   pinTypes: pinTools,
   childWorkflows: toolWorkflows,
   performers: (prepared) => (prepared as PreparedAgent).nodeTools,
-  dependsOn: () => ['prompt', 'input'],
+  dependsOn: (config) => (hasPromptRefs(config) ? undefined : ['prompt', 'input']),
   defaultTimeoutMs: 300_000,
   prepare: prepareAgent,
   next(input, steps) {
     const history = readHistory(steps);
     const offered = offeredTools(history.tools);
-    const events = tellLast(input, history, offered, steps);
+    const events = [...tellPrompts(input, history, steps), ...tellLast(input, history, offered, steps)];
     const move = nextMove(input, history, offered);
     return { ...move, events: [...events, ...(move.events ?? [])] };
   },
   perform(input, context) {
     const { id } = input.step;
     if (id === TOOLS_STEP) return listTools(input, context);
+    if (id === PROMPTS_STEP) return composeTemplates(input, context);
     return id.includes('.call-') ? callTool(input, context) : askModel(input, input.step.history, context);
   },
 };
@@ -76,14 +79,35 @@ function nextMove(
   offered: ReadonlyMap<string, ListedTool>,
 ): StepMove {
   const { tools } = input.prepared as PreparedAgent;
-  const { list, turns } = history;
-  if (list === undefined && tools.length > 0) return { steps: [listing(tools)] };
-  if (list?.error !== undefined) return failed(list);
+  const { list, prompts, turns } = history;
+  const first = [
+    ...(prompts === undefined && hasPromptRefs(input.config) ? [COMPOSING] : []),
+    ...(list === undefined && tools.length > 0 ? [listing(tools)] : []),
+  ];
+  if (first.length > 0) return { steps: first };
+  for (const record of [prompts, list]) if (record?.error !== undefined) return failed(record);
   const turn = turns.at(-1);
   if (turn === undefined) return nextTurn(input, history);
   if (turn.record.error !== undefined) return failed(turn.record);
   if (turn.calls.length === 0) return answered(input, history, turn);
   return nextCalls(input, turn, offered) ?? afterCalls(input, history, turn);
+}
+
+const COMPOSING: StepRequest = { id: PROMPTS_STEP, request: {}, onUnknownOutcome: 'repeat' };
+
+async function composeTemplates({ config, inputs }: StepInput, context: EffectContext): Promise<JsonObject> {
+  const { refs, ports, variableHashes, ...composed } = await composePrompts(config, inputs, context);
+  return { ...composed, refs: [...refs], ports: [...ports], variableHashes: { ...variableHashes } };
+}
+
+/** Once, with the steps before the first turn. */
+function tellPrompts(
+  { nodeId, config }: NodeInput,
+  { prompts, turns }: AgentHistory,
+  steps: readonly StepRecord[],
+): NodeEvent[] {
+  const result = prompts?.round === steps.at(-1)?.round && turns.length === 0 ? prompts?.result : undefined;
+  return result === undefined ? [] : [composedEvent(nodeId, config, result as unknown as ComposedPrompts)];
 }
 
 function listing(tools: readonly ToolPattern[]): StepRequest {

@@ -5,10 +5,12 @@ import {
   type EffectContext,
   type EffectInput,
   type EffectNodeType,
+  type NodeEvent,
   NodeFailure,
 } from '../../model/node-type.ts';
 import { closedConfig, jsonObject } from '../config/config-schema.ts';
 import { checkSchema } from '../config/schema-in-config.ts';
+import { composedEvent, composePrompts, hasPromptRefs, PROMPT_REFS, refuseBoth } from './prompt-refs.ts';
 import { stopEvents, usageEvent } from './model-events.ts';
 import { structuredAnswer } from './structured-answer.ts';
 import { untrusted, UNTRUSTED_NOTE } from './untrusted-text.ts';
@@ -25,6 +27,7 @@ export const callPromptNode: EffectNodeType = {
     promptId: optional(nameOf({ minLength: 1, maxLength: 256 })),
     prompt: optional(Type.String({ minLength: 1 })),
     system: optional(Type.String({ minLength: 1 })),
+    ...PROMPT_REFS,
     examples: optional(
       Type.Array(
         closedConfig({ user: Type.String({ minLength: 1 }), assistant: Type.String({ minLength: 1 }) }),
@@ -40,11 +43,13 @@ export const callPromptNode: EffectNodeType = {
   }),
   outputPorts: ['output', 'text', 'value', 'model', 'finishReason', 'usage', 'toolCalls'],
   asksModel: true,
-  dependsOn: () => ['prompt', 'system', 'input'],
+  // What a template makes of which ports is known when it is composed.
+  dependsOn: (config) => (hasPromptRefs(config) ? undefined : ['prompt', 'system', 'input']),
   prepare: (config, tools) => {
-    if (config['promptId'] === undefined && config['prompt'] === undefined) {
-      tools.refuse('', 'There is nothing to ask: give "prompt" or "promptId".');
+    if (['promptId', 'prompt', 'userPromptRef'].every((field) => config[field] === undefined)) {
+      tools.refuse('', 'There is nothing to ask: give "prompt", "userPromptRef" or "promptId".');
     }
+    refuseBoth(config, tools, { prompt: 'userPromptRef', system: 'systemPromptRef' });
     const { outputSchema } = config;
     if (outputSchema === undefined && config['maxRepairs'] !== undefined) {
       tools.refuse('/maxRepairs', 'Nothing is repaired without "outputSchema": remove it, or give a schema.');
@@ -53,25 +58,61 @@ export const callPromptNode: EffectNodeType = {
     checkSchema(tools, '/outputSchema', outputSchema);
     return tools.schemas.schema(outputSchema);
   },
-  async perform(input, context) {
-    const request = requestOf(input);
-    const provider = context.models.providerFor({
-      model: request.model,
-      configurable: input.configurable,
-    });
-    if (provider === undefined) {
-      throw new NodeFailure(
-        'provider_unavailable',
-        'This host has no language model. An operator configures one with "models" in the config file.',
-      );
-    }
-    const schema = input.prepared as ClientSchema | undefined;
-    if (schema === undefined) return textAnswer(input.nodeId, provider, request, context);
-    const maxRepairs = Number(input.config['maxRepairs'] ?? DEFAULT_REPAIRS);
-    const asked = { nodeId: input.nodeId, provider, request, schema, maxRepairs };
-    const { reply, value, events } = await structuredAnswer(asked, context);
-    return { outputs: { ...outputsOf(reply), output: value, value }, events };
+  async perform(given, context) {
+    const { input, events: composed } = await withPrompts(given, context);
+    const result = await ask(input, context);
+    return { ...result, events: [...composed, ...(result.events ?? [])] };
   },
+};
+
+/** The same with what templates say in place of the references to them. */
+async function withPrompts(
+  input: EffectInput,
+  context: EffectContext,
+): Promise<{ input: EffectInput; events: readonly NodeEvent[] }> {
+  const { config, inputs, nodeId } = input;
+  if (!hasPromptRefs(config)) return { input, events: [] };
+  const composed = await composePrompts(config, inputs, context);
+  const { system, user, ports } = composed;
+  const rest = Object.entries(inputs).filter(([port]) => !ports.includes(port));
+  const own = typeof config['system'] === 'string' ? config['system'] : undefined;
+  return {
+    input: {
+      ...input,
+      inputs: Object.fromEntries(rest),
+      config: {
+        ...config,
+        ...(system !== undefined && { system: own === undefined ? system : `${own}\n\n${system}` }),
+        ...(user !== undefined && { prompt: withOwnPrompt(user, config['prompt']) }),
+      },
+    },
+    events: [composedEvent(nodeId, config, composed)],
+  };
+}
+
+/** Examples of the library may stand before a prompt of the node. */
+function withOwnPrompt(user: string, own: Json | undefined): string {
+  return typeof own === 'string' ? `${user}\n\n${own}` : user;
+}
+
+const ask: EffectNodeType['perform'] = async (input, context) => {
+  const request = requestOf(input);
+  const provider = context.models.providerFor({
+    model: request.model,
+    configurable: input.configurable,
+  });
+  if (provider === undefined) {
+    throw new NodeFailure(
+      'provider_unavailable',
+      'This host has no language model. An operator configures one with "models" in the config file.',
+    );
+  }
+  const schema = input.prepared as ClientSchema | undefined;
+  if (schema === undefined) return textAnswer(input.nodeId, provider, request, context);
+  const maxRepairs = Number(input.config['maxRepairs'] ?? DEFAULT_REPAIRS);
+  const asked = { nodeId: input.nodeId, provider, request, schema, maxRepairs };
+  const { reply, value, events } = await structuredAnswer(asked, context);
+  return { outputs: { ...outputsOf(reply), output: value, value }, events };
 };
 
 async function textAnswer(

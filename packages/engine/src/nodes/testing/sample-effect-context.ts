@@ -85,6 +85,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     },
     models: NO_MODELS,
     tools: NO_TOOLS,
+    prompts: { find: () => Promise.resolve(undefined) },
     operator: 'default',
     clock: { now: Date.now },
     random: randomBytes,
@@ -109,6 +110,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     memory: ports.memory,
     artifacts: ports.artifacts,
     workflows: ports.workflows,
+    prompts: ports.prompts,
     emit: (chunk) => chunks.push(ports.hideChunk(chunk)),
   };
   return { context, ports, store, chunks };

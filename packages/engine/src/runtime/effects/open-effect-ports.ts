@@ -7,6 +7,7 @@ import {
   type Memory,
   NodeFailure,
   type OutputChunk,
+  type PromptTemplates,
   type Secrets,
   type Workflows,
 } from '../../model/node-type.ts';
@@ -22,6 +23,7 @@ import { createSecretMask, type SecretMask } from '../secrets/mask.ts';
 import type { Models } from '../../ports/models.ts';
 import type { ToolContext, Tools } from '../../ports/tools.ts';
 import type { Resolution, SecretResolver } from '../../ports/secrets.ts';
+import type { PromptLibrary } from '../prompts/prompt-library.ts';
 import { SECRET_ID } from '../secrets/resolver.ts';
 import { type DefinitionStore, openWorkflows } from './workflows.ts';
 
@@ -31,6 +33,7 @@ export interface EffectPortDependencies {
   readonly resolver: SecretResolver;
   readonly models: Models;
   readonly tools: Tools;
+  readonly prompts: Pick<PromptLibrary, 'find'>;
   /** The tenant whose secrets are the operator's. */
   readonly operator: string;
   readonly clock: Pick<Clock, 'now'>;
@@ -43,12 +46,13 @@ export interface EffectPortDependencies {
  * hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
  */
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
-  const { store, clock, random, resolver, models, tools, operator, limits } = dependencies;
+  const { store, clock, random, resolver, models, tools, prompts, operator, limits } = dependencies;
   const sources: PortSources = {
     store,
     resolver,
     models,
     tools,
+    prompts,
     operator,
     write: createWrite(dependencies),
     memory: { store, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
@@ -62,6 +66,7 @@ interface PortSources {
   readonly resolver: SecretResolver;
   readonly models: Models;
   readonly tools: Tools;
+  readonly prompts: Pick<PromptLibrary, 'find'>;
   readonly operator: string;
   readonly write: Write;
   readonly memory: Omit<MemoryDependencies, 'write'>;
@@ -126,6 +131,11 @@ class PortsOnDemand implements EffectPorts {
       this.#place,
       this.#masks,
     ));
+  }
+
+  get prompts(): PromptTemplates {
+    const { prompts } = this.#sources;
+    return { find: (...named) => prompts.find(this.#place.tenant, ...named) };
   }
 
   get workflows(): Workflows {

@@ -33,6 +33,7 @@ const openPorts: OpenEffectPorts = () => ({
   models: NO_MODELS,
   tools: NO_TOOLS,
   memory: { write: () => Promise.reject(new Error('no memory here')), list: () => Promise.resolve([]) },
+  prompts: { find: () => Promise.resolve(undefined) },
   workflows: { describe: () => Promise.resolve(undefined) },
   artifacts: { put: () => Promise.reject(new Error('no artifacts here')) },
   hideOutcome: (outcome) => outcome,
