@@ -195,6 +195,23 @@ export type {
   WorkerDocument,
   WorkerMessage,
 } from './documents/workers.ts';
+export {
+  CreatePromptSchema,
+  MAX_PROMPT_BYTES,
+  PROMPT_KINDS,
+  PROMPT_REF_TEXT,
+  RenderPromptSchema,
+  UpdatePromptSchema,
+} from './documents/prompts.ts';
+export type {
+  CreatePromptRequest,
+  PromptTemplateDocument,
+  RenderedPrompt,
+  RenderPromptRequest,
+  UpdatePromptRequest,
+} from './documents/prompts.ts';
+export { composePrompt, placeholders } from './prompts/render-prompt.ts';
+export type { ComposedPrompt } from './prompts/render-prompt.ts';
 export { workflowInputSchema } from './documents/workflow-inputs.ts';
 export type { PeerDocument, PeerTest } from './documents/peers.ts';
 export { CallToolSchema } from './documents/tools.ts';

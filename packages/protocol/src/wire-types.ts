@@ -230,6 +230,7 @@ export type Capabilities = {
     };
   };
   aiProviders?: JsonObject;
+  prompts?: JsonObject;
   interrupt?: JsonObject;
   conversationPrimitive?: boolean;
   agents?: JsonObject;

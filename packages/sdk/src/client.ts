@@ -18,6 +18,7 @@ import { type Operations, createOperations } from './host/operations.ts';
 import { type Keys, createKeys } from './host/keys.ts';
 import { type Runs, createRuns } from './runs/runs.ts';
 import { type DeadLetters, createDeadLetters } from './host/dead-letters.ts';
+import { type Prompts, createPrompts } from './host/prompts.ts';
 import { type Schedules, createSchedules } from './host/schedules.ts';
 import { type Triggers, createTriggers } from './host/triggers.ts';
 import { type Secrets, createSecrets } from './host/secrets.ts';
@@ -44,6 +45,8 @@ export interface Client {
   readonly sessions: Sessions;
   readonly operations: Operations;
   readonly webhooks: Webhooks;
+  /** Prompt templates, by id and version. */
+  readonly prompts: Prompts;
   readonly schedules: Schedules;
   readonly triggers: Triggers;
   readonly deadLetters: DeadLetters;
@@ -77,6 +80,7 @@ export function createClient(options: ClientOptions = {}): Client {
     sessions: createSessions(transport),
     operations: createOperations(transport),
     webhooks: createWebhooks(transport),
+    prompts: createPrompts(transport),
     schedules: createSchedules(transport),
     triggers: createTriggers(transport),
     deadLetters: createDeadLetters(transport),

@@ -103,6 +103,16 @@ export type {
   Schedules,
   ScheduleSummary,
 } from './host/schedules.ts';
+export type {
+  NewPrompt,
+  Prompt,
+  PromptKind,
+  PromptQuery,
+  PromptRendering,
+  Prompts,
+  PromptVariable,
+  RenderPrompt,
+} from './host/prompts.ts';
 export type { CreatedTrigger, NewTrigger, Triggers, TriggerScheme, TriggerSummary } from './host/triggers.ts';
 export type { NewSecret, Secrets, SecretScope, SecretSummary } from './host/secrets.ts';
 export type { Sessions } from './host/sessions.ts';

@@ -48,6 +48,7 @@ import { why } from './runs/why.ts';
 import { ls as listSecrets } from './secrets/ls.ts';
 import { rm as removeSecret } from './secrets/rm.ts';
 import { set as setSecret } from './secrets/set.ts';
+import { prompts } from './prompts/index.ts';
 import { schedules } from './schedules/index.ts';
 import { serve } from './serve.ts';
 import { worker } from './worker.ts';
@@ -114,6 +115,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
     group('rotate', 'Rotate signing keys', [rotateLinks]),
   ]),
   group('secrets', 'Manage secrets for nodes', [listSecrets, setSecret, removeSecret]),
+  prompts,
   schedules,
   triggers,
   webhooks,

@@ -3,9 +3,12 @@ import {
   type Capabilities,
   ENVELOPE_KINDS,
   ENVELOPE_VERSION,
+  type JsonObject,
   mirrorFamilies,
   SIGNAL_KINDS,
   GRPC_SERVICE,
+  MAX_PROMPT_BYTES,
+  PROMPT_KINDS,
 } from '@weft/protocol';
 import type { WorkflowRegistry } from '../ports/store.ts';
 import { type Models, type OfferedModels, POLICY_DENIED, POLICY_MODES } from '../ports/models.ts';
@@ -15,6 +18,7 @@ import type { AuditIntegrity } from '../runtime/audit/audit.ts';
 import type { OffersTool } from '../runtime/tools/tool-servers.ts';
 import type { Compile, Compiled } from '../runtime/workflows/compile-definition.ts';
 import { TEST_PREFIX } from '../runtime/auth/keys.ts';
+import { LIBRARY_ID } from '../runtime/prompts/render-prompt.ts';
 import { horizonOf } from '../runtime/schedules/new-schedule.ts';
 import { DEFAULT_RETRY_POLICY } from '../runtime/triggers/owned-triggers.ts';
 import { ROOM_MULTIPLIER } from '../nodes/agents/after-answer.ts';
@@ -280,6 +284,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     }),
     ...aiProviders(options.models.offered),
     ...(hasModels(options) && OF_MODELS),
+    prompts: PROMPTS,
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {
       auth: {
@@ -361,6 +366,18 @@ function envelopeKinds(
     schemaVersions: Object.fromEntries(kinds.map((kind) => [kind, ENVELOPE_VERSION])),
   };
 }
+
+/** Of the block `prompts`: nothing that is not done. */
+const PROMPTS: JsonObject = {
+  supported: true,
+  endpointsSupported: true,
+  mutableLibrary: true,
+  templateKinds: [...PROMPT_KINDS],
+  variableSources: ['input'],
+  maxTemplateBytes: MAX_PROMPT_BYTES,
+  observability: 'hashed',
+  library: { id: LIBRARY_ID, renderEndpoint: '/v1/prompts:render', maxRenderRequestBytes: 262_144 },
+};
 
 function aiProviders(offered: OfferedModels | undefined): Pick<Capabilities, 'aiProviders'> {
   if (offered === undefined) return {};

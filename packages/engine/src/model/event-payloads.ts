@@ -108,6 +108,7 @@ export interface EventPayloads {
   'artifact.created': Told<'artifact.created'>;
   'memory.written': Told<'memory.written'>;
   'provider.usage': Told<'provider.usage'>;
+  'prompt.composed': Told<'prompt.composed'>;
   'agent.reasoned': Told<'agent.reasoned'>;
   'agent.reasoning.delta': Told<'agent.reasoning.delta'>;
   'agent.toolCalled': Told<'agent.toolCalled'>;

@@ -5,6 +5,7 @@ import {
   type Json,
   type JsonObject,
   type Problem,
+  type PromptTemplateDocument,
   type WorkBudget,
 } from '@weft/protocol';
 import type { TSchema } from 'typebox';
@@ -59,8 +60,8 @@ interface NodeTypeBase {
   readonly privateOutputs?: true;
   /** Hands its inputs on as they are, and puts out nothing that it has made from them. */
   readonly passesOn?: true;
-  /** Input ports that what it makes depends on; absent = all of them. Of others it does not matter whether they are sensitive. */
-  readonly dependsOn?: (config: JsonObject) => readonly string[];
+  /** Input ports that what it makes depends on; absent or undefined = all of them. Of others it does not matter whether they are sensitive. */
+  readonly dependsOn?: (config: JsonObject) => readonly string[] | undefined;
   /** May lead back to a node before it: it decides itself, by `again`, whether the cycle goes round. */
   readonly closesCycles?: true;
   /** A node type that must be in the same workflow. */
@@ -227,6 +228,7 @@ export interface EffectContext {
   readonly memory: Memory;
   readonly artifacts: Artifacts;
   readonly workflows: Workflows;
+  readonly prompts: PromptTemplates;
   /** W3C trace context of this attempt, to be sent along to whoever is called. */
   readonly traceparent?: string | undefined;
   /** Records a piece of streamed text; durable soon, in order. */
@@ -293,6 +295,15 @@ export interface Artifacts {
     artifactId: string,
     maxBytes: number,
   ): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array }>;
+}
+
+/** The library of the run's tenant. */
+export interface PromptTemplates {
+  /** A version, or the newest. */
+  find(
+    templateId: string,
+    version?: string,
+  ): Promise<{ readonly template: PromptTemplateDocument } | undefined>;
 }
 
 /** The workflows of the run's tenant. */

@@ -26,6 +26,9 @@ const MAPPING_IN = 'Variables of the child, by name, from variables of this run.
 const MAPPING_OUT = 'Variables of this run, by name, from variables of the child when it has completed.';
 
 /** By type id; a test holds it to the types and their configs. */
+const REF_DOCS = (kind: string, field: string): string =>
+  `A template of the library of kind \`${kind}\`, instead of \`${field}\`: \`prompt:ID\`, or \`prompt:ID@VERSION\`. Its variables are input ports.`;
+
 export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
   'conformance.requiresMissing': {
     inputs: NOTHING,
@@ -65,9 +68,13 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       error: 'what the model reports that it cannot do, with `code` and `message`; then there is no `output`',
     },
     config: {
-      promptId: 'Id of a prompt; one of `promptId` and `prompt` is needed.',
+      promptId: 'Id of a prompt; one of `promptId`, `prompt` and `userPromptRef` is needed.',
       prompt: 'The text to ask.',
       system: 'The system prompt; default: none.',
+      systemPromptRef: REF_DOCS('system', 'system'),
+      userPromptRef: REF_DOCS('user', 'prompt'),
+      schemaHintPromptRef: 'A template of kind `schema-hint`, which follows the system prompt.',
+      fewShotPromptRefs: 'Templates of kind `few-shot`, which stand before the prompt; at most 8.',
       examples: 'Questions with the answers wanted, shown to the model before the prompt; at most 32.',
       model:
         'The model, as `PROVIDER/MODEL`; `configurable.model` and `configurable["ai.model"]` of the run go before it; default: the host’s.',
@@ -489,7 +496,9 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
     config: {
       model: 'The model; `configurable.model` of the run goes before it, so that a fork can take another.',
       instructions: 'The system prompt. It comes from the definition alone.',
+      systemPromptRef: REF_DOCS('system', 'instructions'),
       prompt: 'What to do.',
+      userPromptRef: REF_DOCS('user', 'prompt'),
       tools:
         'Tools that the model may call: `mcp:SERVER/TOOL`, with `*` for any characters; `node:TYPEID`, a node type of your own code that needs no config (the version is pinned at registration); `workflow:ID`, run as a child. Default: none.',
       maxTurns: 'Most turns of the model; 1 to 100, default 10. Without an answer by then the node fails.',

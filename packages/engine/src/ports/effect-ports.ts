@@ -4,7 +4,15 @@ import type { EffectRedaction, Outcome } from '../core/decide/step.ts';
 import type { Models } from './models.ts';
 import type { Peers } from './peers.ts';
 import type { Tools } from './tools.ts';
-import type { Artifacts, Memory, NodeEvent, OutputChunk, Secrets, Workflows } from '../model/node-type.ts';
+import type {
+  Artifacts,
+  Memory,
+  NodeEvent,
+  OutputChunk,
+  PromptTemplates,
+  Secrets,
+  Workflows,
+} from '../model/node-type.ts';
 
 /** What one performance of an effect may use of the host, beside the network. */
 export interface EffectPorts {
@@ -15,6 +23,7 @@ export interface EffectPorts {
   readonly memory: Memory;
   readonly artifacts: Artifacts;
   readonly workflows: Workflows;
+  readonly prompts: PromptTemplates;
   /** Replaces every secret resolved by this effect, in any of its usual encodings. */
   hideOutcome(outcome: Outcome): Outcome;
   /** One `provider.usage` for each model call that was made, oldest first; undefined when none was. */

@@ -165,6 +165,7 @@ export const CapabilitiesSchema = open({
   ),
   httpClient: optional(HttpClientSchema),
   aiProviders: optional(jsonObject),
+  prompts: optional(jsonObject),
   interrupt: optional(jsonObject),
   conversationPrimitive: optional(flag),
   agents: optional(jsonObject),

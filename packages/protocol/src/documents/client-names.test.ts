@@ -3,6 +3,15 @@ import { ROUTES } from '../routes/routes.ts';
 import { sampleOf, sampleWith, type TextField, textFields } from './schema-samples.ts';
 import { compileValidator } from '../validation/validate.ts';
 
+const PROMPT_TEXTS = [
+  '/text',
+  '/name',
+  '/description',
+  '/variables/0/defaultValue',
+  '/variables/0/description',
+  '/meta/author',
+];
+
 /**
  * Where clients may send any text, or any JSON. Everything else is a name or has a closed form. A new field that is neither is
  * found by the test below, and its author has to choose.
@@ -30,6 +39,9 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
     '/runOptionsOverlay/metadata/*',
   ],
   setSecret: ['/value'],
+  createPrompt: PROMPT_TEXTS,
+  updatePrompt: PROMPT_TEXTS,
+  renderPrompt: ['/variables/*', '/ref/variableOverrides/*'],
   createSchedule: ['/inputs/*'],
   registerTrigger: ['/inputMapping/member'],
   createTrigger: ['/secret', '/inputMapping/member'],

@@ -8,6 +8,8 @@ export const SCOPES = {
   'artifacts:read': 'Read artifacts of runs.',
   'webhooks:manage': 'Register and remove webhooks.',
   'approvals:respond': 'Answer interrupts.',
+  'prompts:read': 'Read and render prompt templates.',
+  'prompts:write': 'Add and remove prompt templates.',
   'audit:read': 'Read the audit log.',
   'packs:publish':
     'Publish packs to the registry of this host, take them back, deprecate them, and rotate keys.',

@@ -63,6 +63,14 @@ import {
   RunSnapshotSchema,
   RunStatusSchema,
 } from '../documents/runs.ts';
+import {
+  CreatePromptSchema,
+  PromptListSchema,
+  PromptTemplateSchema,
+  RenderedPromptSchema,
+  RenderPromptSchema,
+  UpdatePromptSchema,
+} from '../documents/prompts.ts';
 import { OwnerSchema } from '../documents/schema-parts.ts';
 import {
   ArtifactListSchema,
@@ -191,6 +199,12 @@ export const NAMED_SCHEMAS = {
   retention: RetentionSchema,
   'retry-settings': RetrySettingsSchema,
   'rotated-link-key': RotatedLinkKeySchema,
+  'prompt-template': PromptTemplateSchema,
+  'prompt-create': CreatePromptSchema,
+  'prompt-list': PromptListSchema,
+  'prompt-render': RenderPromptSchema,
+  'prompt-rendered': RenderedPromptSchema,
+  'prompt-update': UpdatePromptSchema,
   'run-ancestry-response': AncestrySchema,
   'run-counts': RunCountsSchema,
   'run-diff-response': RunDiffSchema,

@@ -74,6 +74,8 @@ const OF_PATTERNS = [
   '1.0.0',
   '2026-01-31',
   RUN_ID,
+  'prompt:greeting@1.0.0',
+  `sha256:${HEX}`,
   'core.noop',
   HEX.slice(0, 8),
   HEX.slice(0, 16),

@@ -31,6 +31,16 @@ export const ERRORS = {
     status: 400,
     advice: 'Let the schedule be due within details.maxFutureHorizon.',
   },
+  prompt_ref_invalid: {
+    status: 400,
+    advice:
+      'Refer to a template of the library, and to a version that it has: prompt:ID or prompt:ID@VERSION.',
+  },
+  prompt_variable_unresolved: { status: 400, advice: 'Give a value for the variable in details.variable.' },
+  prompt_variable_type_mismatch: {
+    status: 400,
+    advice: 'Give the variable in details.variable a value of details.type.',
+  },
   unauthenticated: { status: 401, advice: 'Send "Authorization: Bearer <key>" with a valid key.' },
   key_expired: { status: 401, advice: 'The key has expired; create a new one.' },
   key_revoked: { status: 401, advice: 'The key was revoked; create a new one.' },

@@ -45,6 +45,7 @@ export const FIELD_NUMBERS: Readonly<Record<string, Readonly<Record<string, numb
     scheduling: 39,
     dead_letter: 40,
     trigger_bridge: 41,
+    prompts: 42,
   },
   Limits: {
     clarification_rounds: 1,

@@ -1,5 +1,5 @@
 export interface Endpoint {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Parameters in braces; verbs follow a colon. */
   readonly path: string;
   /** Served as well, and not documented. */
@@ -106,6 +106,12 @@ export const ENDPOINTS = {
   listDeadLetters: { method: 'GET', path: '/v1/host/weft/dead-letters' },
   replayDeadLetter: { method: 'POST', path: '/v1/host/weft/dead-letters/{letterId}:replay', unkeyed: true },
   removeDeadLetter: { method: 'DELETE', path: '/v1/host/weft/dead-letters/{letterId}', unkeyed: true },
+  listPrompts: { method: 'GET', path: '/v1/prompts' },
+  createPrompt: { method: 'POST', path: '/v1/prompts', unkeyed: true },
+  getPrompt: { method: 'GET', path: '/v1/prompts/{templateId}' },
+  updatePrompt: { method: 'PUT', path: '/v1/prompts/{templateId}', unkeyed: true },
+  removePrompt: { method: 'DELETE', path: '/v1/prompts/{templateId}', unkeyed: true },
+  renderPrompt: { method: 'POST', path: '/v1/prompts:render', unkeyed: true },
   listNodes: { method: 'GET', path: '/v1/host/weft/cluster/nodes' },
   drainNode: { method: 'POST', path: '/v1/host/weft/cluster/nodes/{node}:drain', unkeyed: true },
   registerWorker: { method: 'POST', path: '/v1/host/weft/workers', unkeyed: true },

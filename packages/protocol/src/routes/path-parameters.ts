@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { templateId } from '../documents/prompts.ts';
 import { name, nameOf, runId } from '../documents/schema-parts.ts';
 import type { ENDPOINTS, NamesIn } from './endpoints.ts';
 
@@ -27,5 +28,6 @@ export const PATH_PARAMETERS: Readonly<Record<PathName, { description: string; s
   priceList: { description: 'The price list, by its name.', schema: name },
   typeId: { description: 'Id of a node type.', schema: name },
   peer: { description: 'The agent of another host, by its name in the config file.', schema: name },
+  templateId: { description: 'The prompt template.', schema: templateId },
   server: { description: 'The MCP server, by its name in the config file.', schema: name },
 };

@@ -35,7 +35,7 @@ export const RESPONSE_HEADERS = {
     always: true,
   },
   Location: {
-    description: 'Where the new run can be read.',
+    description: 'Where what was made can be read.',
     schema: Type.String({ format: 'uri' }),
     always: true,
   },

@@ -9,6 +9,7 @@ import { PROBE_ROUTES } from './probe-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import type { RouteDescription } from './route-description.ts';
 import { PEER_ROUTES } from './peer-routes.ts';
+import { PROMPT_ROUTES } from './prompt-routes.ts';
 import { TOOL_ROUTES } from './tool-routes.ts';
 import { COST_ROUTES } from './cost-routes.ts';
 import { MODEL_ROUTES } from './model-routes.ts';
@@ -37,6 +38,7 @@ const DESCRIPTIONS: Readonly<Record<OperationId, RouteDescription>> = {
   ...SCHEDULE_ROUTES,
   ...PEER_ROUTES,
   ...TOOL_ROUTES,
+  ...PROMPT_ROUTES,
 };
 
 /** Every operation of the HTTP surface, in the order of its documents. */

@@ -75,7 +75,8 @@ export function createTransport(options: ClientOptions): Transport {
     // What is sent once needs no key, and costs the host no record of it.
     const ownKey = wanted > 0 && takesIdempotencyKey(endpoint) ? newIdempotencyKey() : undefined;
     const headers = headersOf(apiKey, ownKey, call);
-    const retries = method !== 'POST' || headers['idempotency-key'] !== undefined ? wanted : 0;
+    const retries =
+      (method !== 'POST' && method !== 'PUT') || headers['idempotency-key'] !== undefined ? wanted : 0;
     const signal = anySignal(call.signal, options.signal);
     const text = call.bodyText ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
     const body = text === undefined ? {} : { body: text };

@@ -34,6 +34,10 @@ export interface BuiltinNodeTypes {
       promptId?: string;
       prompt?: string;
       system?: string;
+      systemPromptRef?: string;
+      userPromptRef?: string;
+      schemaHintPromptRef?: string;
+      fewShotPromptRefs?: Array<string>;
       examples?: Array<{
         user: string;
         assistant: string;
@@ -561,8 +565,10 @@ export interface BuiltinNodeTypes {
   'weft.ai.agent': {
     config: {
       model?: string;
-      instructions: string;
-      prompt: string;
+      instructions?: string;
+      systemPromptRef?: string;
+      prompt?: string;
+      userPromptRef?: string;
       tools?: Array<string>;
       maxTurns?: number;
       stopWhen?: string;

@@ -8,7 +8,6 @@ const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 
 /** Parts of the protocol that hosts may leave out, where it wants 501 and not 404; by the capability that this host does not have. */
 const NOT_PROVIDED: readonly (readonly [path: RegExp, capability: string])[] = [
   [/^\/v1\/host\/workspace\/files(?:\/|$)/, 'workspace'],
-  [/^\/v1\/prompts(?:[/:]|$)/, 'prompts'],
   [/^\/v1\/content(?:\/|$)/, 'content'],
   [/^\/v1\/host\/sample\/a2a\/tasks(?:\/|$)/, 'a2a.durableTasks'],
 ];

@@ -93,8 +93,6 @@ describe('paths', () => {
   });
 
   it.each([
-    ['GET', '/v1/prompts', 'prompts'],
-    ['POST', '/v1/prompts:render', 'prompts'],
     ['GET', '/v1/host/workspace/files/a/b', 'workspace'],
     ['GET', '/v1/content/pages/home', 'content'],
   ] as const)('of what hosts may leave out are 501: %s %s', async (method, path, capability) => {

@@ -222,6 +222,12 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     return { path: { letterId: String(json.deadLetterId) }, query: { source: `trigger:${triggerId}` } };
   };
 
+  const prompted = async (): Promise<string> => {
+    const templateId = `made-${(named += 1)}`;
+    await post('/v1/prompts', { templateId, version: '1.0.0', kind: 'user', text: 'Hello {{who}}.' });
+    return templateId;
+  };
+
   const sessionKey = async (): Promise<string> => {
     const { code } = await post('/v1/host/weft/sessions/codes', {});
     return String((await post('/v1/host/weft/sessions', { code: String(code) })).key);
@@ -333,6 +339,17 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     listDeliveries: () => ({}),
     replayDelivery: () => ({ path: { deliveryId: DEAD.deliveryId } }),
     registerTrigger: () => ({ body: { source: 'webhook', workflowId: 'noop' } }),
+    listPrompts: () => ({ query: { limit: '2' } }),
+    createPrompt: () => ({
+      body: { templateId: `made-${(named += 1)}`, version: '1.0.0', kind: 'user', text: 'Hello.' },
+    }),
+    getPrompt: async () => ({ path: { templateId: await prompted() } }),
+    updatePrompt: async () => ({
+      path: { templateId: await prompted() },
+      body: { version: '1.1.0', kind: 'user', text: 'Good day, {{who}}.' },
+    }),
+    removePrompt: async () => ({ path: { templateId: await prompted() } }),
+    renderPrompt: async () => ({ body: { ref: `prompt:${await prompted()}`, variables: { who: 'Ada' } } }),
     createSchedule: () => ({ body: { name: `made-${(named += 1)}`, workflowId: 'noop', everyMs: 60_000 } }),
     listSchedules: () => ({ query: { limit: '2' } }),
     getSchedule: ofSchedule(),

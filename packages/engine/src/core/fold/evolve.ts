@@ -323,6 +323,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
       spentNanoUsd: spentNanoUsd + (isOwn ? paid : 0),
     };
   },
+  'prompt.composed': unchanged,
   'agent.reasoned': unchanged,
   'agent.reasoning.delta': unchanged,
   'agent.handoff': unchanged,

@@ -281,6 +281,7 @@ const RULES: { readonly [Type in EventType]: Rule<Type> } = {
   'budget.consumed': anywhere,
   'budget.threshold.crossed': anywhere,
   'budget.exhausted': anywhere,
+  'prompt.composed': anywhere,
   'agent.reasoned': anywhere,
   'agent.reasoning.delta': anywhere,
   'agent.toolCalled': anywhere,

@@ -136,7 +136,7 @@ const LAST: ReadonlySet<string> = new Set<EventType>([
 ]);
 /** Facts a node leaves before one of its endings. */
 const ON_THE_WAY =
-  /^(variable\.changed|channel\.written|agent\.|memory\.|provider\.|artifact\.|runOrchestrator\.|weft\.channel\.)/;
+  /^(variable\.changed|channel\.written|agent\.|memory\.|provider\.|artifact\.|prompt\.|runOrchestrator\.|weft\.channel\.)/;
 
 /** True when the event came of the same input as `first`, whose last fact so far is `before`. */
 function follows(first: RunEvent, before: RunEvent, event: RunEvent, kind: Kind): boolean {

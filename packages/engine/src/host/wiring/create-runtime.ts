@@ -5,6 +5,7 @@ import { createCluster } from '../../runtime/cluster/cluster.ts';
 import { createCommandResults } from '../../runtime/commands/command-results.ts';
 import type { Committer } from '../../runtime/commits/committer.ts';
 import { createIdempotency, type Idempotency } from '../../runtime/commits/idempotency.ts';
+import { createPromptLibrary } from '../../runtime/prompts/prompt-library.ts';
 import { createOpenEffectPorts } from '../../runtime/effects/open-effect-ports.ts';
 import { createPerformer } from '../../runtime/effects/performer.ts';
 import { createPriceLists } from '../../runtime/costs/price-lists.ts';
@@ -297,10 +298,12 @@ function createOutward(
     links,
     ...runs,
   });
+  const prompts = createPromptLibrary(common);
   const priceLists = createPriceLists({ store, committer, clock, random });
   const spending = createTenantSpending({ store, clock, budgets: settings.budgets ?? NO_BUDGETS });
   const openPorts = createOpenEffectPorts({
     ...reaching,
+    prompts,
     costs: { prices: priceLists.prices, tenantBreach: spending.breach, noteSpent: spending.note },
   });
   const workers = createWorkers({ ...common, ...runs, types: runs.nodeTypes, openPorts });
@@ -316,7 +319,7 @@ function createOutward(
   const offersTool = createOffersTool({ ...reaching, egress });
   const peers = createPeerAgents({ ...reaching, egress });
   const models = createModelCatalogue({ ...reaching, egress });
-  const asked = { toolServers, offersTool, peers, models, priceLists };
+  const asked = { toolServers, offersTool, peers, models, priceLists, prompts };
   return { sealer, linkKeys, links, outbox, performer, workers, ...asked };
 }
 

@@ -50,6 +50,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     runtime;
   const { withState, ...readers } = runtime.readers;
   const { starting } = runtime;
+  const { find: _find, ...prompts } = runtime.prompts;
   const { ingest, ...managedTriggers } = starting.triggers;
   const common = {
     store: visible,
@@ -173,6 +174,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
       },
     },
     webhooks: ofWholeTenant(outbox.webhooks),
+    prompts: ofWholeTenant(prompts),
     schedules: ofWholeTenant(starting.schedules),
     triggers: { ...ofWholeTenant(managedTriggers), ingest },
     deadLetters: ofWholeTenant(starting.deadLetters),

@@ -5,6 +5,7 @@ import type { EffectNodeType, PrepareTools } from '../../model/node-type.ts';
 import { closedConfig, jsonObject } from '../config/config-schema.ts';
 import { compileOrRefuse } from '../config/expressions-in-config.ts';
 import { checkSchema } from '../config/schema-in-config.ts';
+import { PROMPT_REFS, refuseBoth } from './prompt-refs.ts';
 import { nodeToolsIn } from './node-tools.ts';
 import { parseToolPattern, type ToolPattern } from './tool-patterns.ts';
 
@@ -17,8 +18,10 @@ export const DEFAULT_TURNS = 10;
 
 export const AGENT_CONFIG = closedConfig({
   model: optional(nameOf({ minLength: 1, maxLength: 256 })),
-  instructions: text,
-  prompt: text,
+  instructions: optional(text),
+  systemPromptRef: PROMPT_REFS.systemPromptRef,
+  prompt: optional(text),
+  userPromptRef: PROMPT_REFS.userPromptRef,
   tools: optional(patterns),
   maxTurns: optional(Type.Integer({ minimum: 1, maximum: MAX_TURNS })),
   stopWhen: optional(Type.String({ minLength: 1 })),
@@ -49,6 +52,13 @@ export const NO_TOOL_PATTERNS: PreparedAgent = {
 export function prepareAgent(config: JsonObject, tools: PrepareTools): PreparedAgent {
   const { stopWhen, outputSchema } = config;
   checkSchema(tools, '/outputSchema', outputSchema);
+  refuseBoth(config, tools, { instructions: 'systemPromptRef', prompt: 'userPromptRef' });
+  for (const [own, ref] of [
+    ['instructions', 'systemPromptRef'],
+    ['prompt', 'userPromptRef'],
+  ] as const)
+    if (config[own] === undefined && config[ref] === undefined)
+      tools.refuse('', `The agent needs "${own}", or "${ref}" to take them from the library.`);
   const offered = patternsIn(config, 'tools', tools);
   for (const [index, { source, tool }] of offered.entries()) {
     if (source !== 'mcp' && tool.includes('*'))

@@ -7,6 +7,8 @@ import { ENVELOPES_PER_TURN } from './envelopes.ts';
 /** What an agent knows, read from the steps on record: the tools it was offered, and its turns with their calls. */
 export interface AgentHistory {
   readonly list: StepRecord | undefined;
+  /** What was composed from templates. */
+  readonly prompts: StepRecord | undefined;
   readonly tools: readonly ListedTool[];
   readonly turns: readonly Turn[];
 }
@@ -47,6 +49,7 @@ export interface Call {
 }
 
 export const TOOLS_STEP = 'tools';
+export const PROMPTS_STEP = 'prompts';
 export const turnStep = (turn: number): string => `turn-${turn}`;
 const callStep = (turn: number, index: number): string => `${turnStep(turn)}.call-${index}`;
 export const approvalStep = (call: string): string => `${call}.approval`;
@@ -55,10 +58,11 @@ export const questionStep = (turn: number, index: number): string => `${turnStep
 export function readHistory(history: readonly StepRecord[]): AgentHistory {
   const byId = new Map(history.map((step) => [step.id, step]));
   const list = byId.get(TOOLS_STEP);
+  const prompts = byId.get(PROMPTS_STEP);
   const turns: Turn[] = [];
   for (let number = 1; ; number += 1) {
     const record = byId.get(turnStep(number));
-    if (record === undefined) return { list, tools: toolsIn(list), turns };
+    if (record === undefined) return { list, prompts, tools: toolsIn(list), turns };
     turns.push(turnOf(number, record, byId));
   }
 }

@@ -29,7 +29,7 @@ export function modelRequest(place: AgentPlace, history: AgentHistory): ModelReq
   const verdicts = readAnswers(history.turns, rulesOf(place));
   const maxTokens = roomFor(configurable['maxTokens'], history.turns, verdicts);
   const later = history.turns.flatMap((turn) => said(turn, offered, place, verdicts.get(turn.number)));
-  const messages = [...opening(place), ...later];
+  const messages = [...opening(place, history), ...later];
   checkLength(messages);
   return {
     messages,
@@ -51,15 +51,17 @@ export function modelOf({ config, configurable }: AgentPlace): string | undefine
   return typeof model === 'string' ? model : undefined;
 }
 
-function opening({ config, inputs }: AgentPlace): ModelMessage[] {
-  const prompt = textOf(inputs['prompt'] ?? config['prompt'] ?? '');
-  const data = inputs['input'];
+function opening({ config, inputs }: AgentPlace, { prompts }: AgentHistory): ModelMessage[] {
+  const { system = config['instructions'] ?? '', user: composed, ports } = prompts?.result ?? {};
+  const prompt = textOf(composed ?? inputs['prompt'] ?? config['prompt'] ?? '');
+  // A template may have said where it stands.
+  const data = Array.isArray(ports) && ports.includes('input') ? undefined : inputs['input'];
   const user =
     data === undefined ? prompt : `${prompt}\n\n${untrusted(textOf(data), 'input of the workflow')}`;
   return [
     {
       role: 'system',
-      text: [textOf(config['instructions'] ?? ''), UNTRUSTED_NOTE, ...envelopeNotes(config)].join('\n\n'),
+      text: [textOf(system), UNTRUSTED_NOTE, ...envelopeNotes(config)].join('\n\n'),
     },
     { role: 'user', text: user },
   ];

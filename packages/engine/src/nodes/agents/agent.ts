@@ -22,6 +22,7 @@ import {
   type Call,
   labelOf,
   type ListedTool,
+  PROMPTS_STEP,
   readHistory,
   TOOLS_STEP,
   type Turn,
@@ -33,6 +34,7 @@ import { askModel, turnRequest } from './model-turn.ts';
 import { offeredTools } from './offered-tools.ts';
 import { stepFailure } from './step-failure.ts';
 import { planCall } from './tool-calls.ts';
+import { COMPOSING, composeTemplates, hasPromptRefs, tellComposed } from './prompt-refs.ts';
 import { listedNode } from './node-tools.ts';
 import { matchesTool, pinTools, type ToolPattern } from './tool-patterns.ts';
 import { listedWorkflow } from './workflow-tools.ts';
@@ -56,19 +58,23 @@ export const agentNode: StepsNodeType = {
   pinTypes: pinTools,
   childWorkflows: toolWorkflows,
   performers: (prepared) => (prepared as PreparedAgent).nodeTools,
-  dependsOn: () => ['prompt', 'input'],
+  dependsOn: (config) => (hasPromptRefs(config) ? undefined : ['prompt', 'input']),
   defaultTimeoutMs: 300_000,
   prepare: prepareAgent,
   next(input, steps) {
     const history = readHistory(steps);
     const offered = offeredTools(history.tools);
-    const events = tellLast(input, history, offered, steps, rulesOf(input));
+    const events = [
+      ...tellComposed(input, history.prompts, steps),
+      ...tellLast(input, history, offered, steps, rulesOf(input)),
+    ];
     const move = nextMove(input, history, offered);
     return { ...move, events: [...events, ...(move.events ?? [])] };
   },
   perform(input, context) {
     const { id } = input.step;
     if (id === TOOLS_STEP) return listTools(input, context);
+    if (id === PROMPTS_STEP) return composeTemplates(input, context);
     if (id.includes('.call-')) return callTool(input, context);
     const asked = modelRequest(input, readHistory(input.step.history));
     return askModel(asked, input.configurable, context.models, context);
@@ -81,9 +87,14 @@ function nextMove(
   offered: ReadonlyMap<string, ListedTool>,
 ): StepMove {
   const { tools } = input.prepared as PreparedAgent;
-  const { list, turns } = history;
-  if (list === undefined && tools.length > 0) return { steps: [listing(tools)] };
-  if (list?.error !== undefined) return { failure: stepFailure(list) };
+  const { list, prompts, turns } = history;
+  const first = [
+    ...(prompts === undefined && hasPromptRefs(input.config) ? [COMPOSING] : []),
+    ...(list === undefined && tools.length > 0 ? [listing(tools)] : []),
+  ];
+  if (first.length > 0) return { steps: first };
+  for (const record of [prompts, list])
+    if (record?.error !== undefined) return { failure: stepFailure(record) };
   const turn = turns.at(-1);
   if (turn === undefined) return nextTurn(input, history);
   if (turn.record.error !== undefined) return { failure: stepFailure(turn.record) };

@@ -12,9 +12,7 @@ import {
   type EffectContext,
   type EffectInput,
   type NodeEvent,
-  type NodeInput,
   type NodeResult,
-  type StepInput,
   type StepMove,
   type StepRecord,
   type StepRequest,
@@ -23,7 +21,7 @@ import {
 import { closedConfig, jsonObject } from '../config/config-schema.ts';
 import { checkSchema } from '../config/schema-in-config.ts';
 import { callingTool, MCP_CONFIG } from '../tools/tool-call.ts';
-import { readHistory, type Turn } from './agent-history.ts';
+import { PROMPTS_STEP, readHistory, type Turn } from './agent-history.ts';
 import { envelopeNotes } from './agent-transcript.ts';
 import { afterAnswer, roomFor, toldAnswer } from './after-answer.ts';
 import { answerEvents } from './answer-events.ts';
@@ -31,6 +29,15 @@ import { type AnswerRules, answerRules, MOST_ROUNDS, readAnswer, readAnswers } f
 import { askModel, modelReply, recorded, turnRequest } from './model-turn.ts';
 import { imagesIn, loadImages } from './prompt-images.ts';
 import { stepFailure } from './step-failure.ts';
+import {
+  COMPOSING,
+  type ComposedPrompts,
+  composeTemplates,
+  hasPromptRefs,
+  PROMPT_REFS,
+  refuseBoth,
+  tellComposed,
+} from './prompt-refs.ts';
 import { untrusted, UNTRUSTED_NOTE } from './untrusted-text.ts';
 
 const optional = Type.Optional;
@@ -48,6 +55,7 @@ export const callPromptNode: StepsNodeType = {
     promptId: optional(nameOf({ minLength: 1, maxLength: 256 })),
     prompt: optional(Type.String({ minLength: 1 })),
     system: optional(Type.String({ minLength: 1 })),
+    ...PROMPT_REFS,
     examples: optional(
       Type.Array(
         closedConfig({ user: Type.String({ minLength: 1 }), assistant: Type.String({ minLength: 1 }) }),
@@ -67,11 +75,13 @@ export const callPromptNode: StepsNodeType = {
   branches: ['output', 'value', 'error'],
   asksModel: true,
   variant: ({ mcp }) => (mcp === undefined ? undefined : TOOL_CALL),
-  dependsOn: () => ['prompt', 'system', 'input', 'images'],
+  // What a template makes of which ports is known when it is composed.
+  dependsOn: (config) => (hasPromptRefs(config) ? undefined : ['prompt', 'system', 'input', 'images']),
   prepare: (config, tools) => {
-    if (config['promptId'] === undefined && config['prompt'] === undefined) {
-      tools.refuse('', 'There is nothing to ask: give "prompt", "promptId" or "mcp".');
+    if (['promptId', 'prompt', 'userPromptRef'].every((field) => config[field] === undefined)) {
+      tools.refuse('', 'There is nothing to ask: give "prompt", "userPromptRef", "promptId" or "mcp".');
     }
+    refuseBoth(config, tools, { prompt: 'userPromptRef', system: 'systemPromptRef' });
     const { outputSchema } = config;
     if (outputSchema === undefined && config['maxRepairs'] !== undefined) {
       tools.refuse('/maxRepairs', 'Nothing is repaired without "outputSchema": remove it, or give a schema.');
@@ -80,18 +90,25 @@ export const callPromptNode: StepsNodeType = {
     checkSchema(tools, '/outputSchema', outputSchema);
     return tools.schemas.schema(outputSchema);
   },
-  next(input, steps) {
-    const { turns } = readHistory(steps);
+  next(given, steps) {
+    const { prompts, turns } = readHistory(steps);
+    if (prompts === undefined && hasPromptRefs(given.config)) return { steps: [COMPOSING] };
+    if (prompts?.error !== undefined) return { failure: stepFailure(prompts) };
+    const input = withPrompts(given, prompts);
     const turn = turns.at(-1);
-    if (turn === undefined) return { steps: [nextTurn(input, turns)] };
+    if (turn === undefined)
+      return { steps: [nextTurn(input, turns)], events: tellComposed(given, prompts, steps) };
     if (turn.record.error !== undefined) return { failure: stepFailure(turn.record) };
     const hasCalls = turn.calls.length > 0;
     const move = hasCalls ? done(turn, turn.text, rulesOf(input)) : afterTurn(input, turns, turn);
     return { ...move, events: [...told(input, turns, turn, steps), ...(move.events ?? [])] };
   },
-  async perform(input, context) {
+  async perform(given, context) {
+    if (given.step.id === PROMPTS_STEP) return composeTemplates(given, context);
+    const { prompts, turns } = readHistory(given.step.history);
+    const input = withPrompts(given, prompts);
     const images = await loadImages(imagesIn(input.inputs), context.artifacts);
-    const asked = requestOf(input, readHistory(input.step.history).turns, images);
+    const asked = requestOf(input, turns, images);
     const rules = rulesOf(input);
     if (rules.schema === undefined) return askModel(asked, input.configurable, context.models, context);
     return askQuietly(asked, input, rules, context);
@@ -101,10 +118,36 @@ export const callPromptNode: StepsNodeType = {
 /** With `mcp` no model is asked: the node calls the tool it names. */
 const TOOL_CALL = callingTool(callPromptNode);
 
+/** With what templates say in place of the references to them. */
+function withPrompts(
+  { nodeId, config, inputs, configurable, prepared }: PromptPlace,
+  prompts: StepRecord | undefined,
+): PromptPlace {
+  if (prompts?.result === undefined) return { nodeId, config, inputs, configurable, prepared };
+  const { system, user, ports } = prompts.result as JsonObject & ComposedPrompts;
+  const rest = Object.entries(inputs).filter(([port]) => !ports.includes(port));
+  return {
+    nodeId,
+    configurable,
+    prepared,
+    inputs: Object.fromEntries(rest),
+    config: {
+      ...config,
+      ...(system !== undefined && { system: joined(config['system'], system) }),
+      ...(user !== undefined && { prompt: joined(user, config['prompt']) }),
+    },
+  };
+}
+
+/** Examples of the library may stand before a prompt of the node, and its schema hints behind what it says. */
+function joined(...texts: readonly (Json | undefined)[]): string {
+  return texts.filter((each) => typeof each === 'string').join('\n\n');
+}
+
 /** Nothing is streamed before the answer is known to fit. */
 async function askQuietly(
   asked: ModelRequest,
-  { configurable }: StepInput,
+  { configurable }: PromptPlace,
   rules: AnswerRules,
   context: EffectContext,
 ): Promise<JsonObject> {
@@ -128,13 +171,13 @@ function quiet(context: EffectContext): ModelContext {
 }
 
 /** Images are told by their ids: an artifact never changes. */
-function nextTurn(input: NodeInput, turns: readonly Turn[]): StepRequest {
+function nextTurn(input: PromptPlace, turns: readonly Turn[]): StepRequest {
   return turnRequest(turns.length + 1, requestOf(input, turns, []), imagesIn(input.inputs));
 }
 
 /** A turn is told once, when it has ended: an answer to one of its questions tells it no more. */
 function told(
-  { nodeId, config, prepared }: NodeInput,
+  { nodeId, config, prepared }: PromptPlace,
   turns: readonly Turn[],
   turn: Turn,
   steps: readonly StepRecord[],
@@ -144,7 +187,7 @@ function told(
   return answerEvents(nodeId, turn, verdict);
 }
 
-function afterTurn(input: NodeInput, turns: readonly Turn[], turn: Turn): StepMove {
+function afterTurn(input: PromptPlace, turns: readonly Turn[], turn: Turn): StepMove {
   const rules = rulesOf(input);
   const after = afterAnswer(input.nodeId, turns, rules);
   switch (after.type) {
@@ -178,7 +221,7 @@ function partsOf({ text, model, finishReason, usage, calls }: Turn): JsonObject 
   };
 }
 
-type PromptPlace = Pick<EffectInput, 'config' | 'inputs' | 'configurable' | 'prepared'>;
+type PromptPlace = Pick<EffectInput, 'nodeId' | 'config' | 'inputs' | 'configurable' | 'prepared'>;
 
 function rulesOf({ config, prepared }: Pick<PromptPlace, 'config' | 'prepared'>): AnswerRules {
   return answerRules(config, prepared as ClientSchema | undefined);

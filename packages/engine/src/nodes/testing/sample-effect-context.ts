@@ -93,6 +93,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
       tenantBreach: () => Promise.resolve(undefined),
       noteSpent: () => undefined,
     },
+    prompts: { find: () => Promise.resolve(undefined) },
     operator: 'default',
     clock: { now: Date.now },
     random: randomBytes,
@@ -118,6 +119,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     memory: ports.memory,
     artifacts: ports.artifacts,
     workflows: ports.workflows,
+    prompts: ports.prompts,
     emit: (chunk) => chunks.push(ports.hideChunk(chunk)),
   };
   return { context, ports, store, chunks };

@@ -8,6 +8,7 @@ import type {
   EgressRequest,
   Memory,
   OutputChunk,
+  PromptTemplates,
   Secrets,
   Workflows,
 } from '../../model/node-type.ts';
@@ -85,6 +86,10 @@ export class PerformedEffect implements EffectContext {
 
   get artifacts(): Artifacts {
     return this.#parts.ports.artifacts;
+  }
+
+  get prompts(): PromptTemplates {
+    return this.#parts.ports.prompts;
   }
 
   get workflows(): Workflows {

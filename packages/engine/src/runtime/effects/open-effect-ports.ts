@@ -8,6 +8,7 @@ import {
   type NodeEvent,
   NodeFailure,
   type OutputChunk,
+  type PromptTemplates,
   type Secrets,
   type Workflows,
 } from '../../model/node-type.ts';
@@ -25,6 +26,7 @@ import type { Models } from '../../ports/models.ts';
 import type { Peers } from '../../ports/peers.ts';
 import type { ToolContext, Tools } from '../../ports/tools.ts';
 import type { Resolution, SecretResolver } from '../../ports/secrets.ts';
+import type { PromptLibrary } from '../prompts/prompt-library.ts';
 import { SECRET_ID } from '../secrets/resolver.ts';
 import { type DefinitionStore, openWorkflows } from './workflows.ts';
 
@@ -36,6 +38,7 @@ export interface EffectPortDependencies {
   readonly tools: Tools;
   readonly peers: Peers;
   readonly costs: ModelCosts;
+  readonly prompts: Pick<PromptLibrary, 'find'>;
   /** The tenant whose secrets are the operator's. */
   readonly operator: string;
   readonly clock: Pick<Clock, 'now'>;
@@ -48,7 +51,8 @@ export interface EffectPortDependencies {
  * hidden in what it streams and keeps outside the log. In its outcome the run still needs that: the recorder hides it.
  */
 export function createOpenEffectPorts(dependencies: EffectPortDependencies): OpenEffectPorts {
-  const { store, clock, random, resolver, models, tools, peers, costs, operator, limits } = dependencies;
+  const { store, resolver, models, tools, peers, costs, prompts } = dependencies;
+  const { clock, random, operator, limits } = dependencies;
   const sources: PortSources = {
     store,
     resolver,
@@ -56,6 +60,7 @@ export function createOpenEffectPorts(dependencies: EffectPortDependencies): Ope
     tools,
     peers,
     costs,
+    prompts,
     operator,
     write: createWrite(dependencies),
     memory: { store, clock, maxEntryBytes: limits.maxMemoryEntryBytes },
@@ -71,6 +76,7 @@ interface PortSources {
   readonly tools: Tools;
   readonly peers: Peers;
   readonly costs: ModelCosts;
+  readonly prompts: Pick<PromptLibrary, 'find'>;
   readonly operator: string;
   readonly write: Write;
   readonly memory: Omit<MemoryDependencies, 'write'>;
@@ -157,6 +163,11 @@ class PortsOnDemand implements EffectPorts {
       this.#place,
       this.#masks,
     ));
+  }
+
+  get prompts(): PromptTemplates {
+    const { prompts } = this.#sources;
+    return { find: (...named) => prompts.find(this.#place.tenant, ...named) };
   }
 
   get workflows(): Workflows {

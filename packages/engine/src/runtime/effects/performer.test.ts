@@ -35,6 +35,7 @@ const openPorts: OpenEffectPorts = () => ({
   tools: NO_TOOLS,
   peers: NO_PEERS,
   memory: { write: () => Promise.reject(new Error('no memory here')), list: () => Promise.resolve([]) },
+  prompts: { find: () => Promise.resolve(undefined) },
   workflows: { describe: () => Promise.resolve(undefined) },
   artifacts: {
     put: () => Promise.reject(new Error('no artifacts here')),
