@@ -78,6 +78,7 @@ export type {
   ModelRequest,
   Models,
   ModelToolCall,
+  CallMeter,
   Usage,
   OfferedModels,
   OfferedProvider,

@@ -19,6 +19,8 @@ interface Ended {
   readonly status: string;
   /** Places the agent came to, in order, with their invocation ids. */
   readonly calls: readonly (readonly [place: string, invocationId: string])[];
+  /** Of the tenant. */
+  readonly costs: unknown;
   readonly events: readonly { readonly type: string; readonly payload: Record<string, unknown> }[];
 }
 
@@ -36,6 +38,7 @@ async function killedAt(place: string, safety: 'SAFE' | 'UNSAFE'): Promise<Ended
   const calls = readFileSync(join(folder, 'calls.log'), 'utf8').trim().split('\n');
   return {
     status: events.at(-1)?.type ?? '',
+    costs: JSON.parse(readFileSync(join(folder, 'costs.json'), 'utf8')) as unknown,
     calls: calls.map((line) => line.split(' ') as [string, string]),
     events,
   };
@@ -47,9 +50,9 @@ const EVERY_PLACE = Array.from({ length: 9 }, (_, index) => [`turn-${index + 1}`
 
 describe('an agent whose host is killed', () => {
   it.each(['turn-7', 'call-7'])(
-    'in %s continues there: nothing on record happens again, and what was cut off comes again under the same id (E-32)',
+    'in %s continues there: nothing on record happens again, what was cut off comes again under the same id, and all is counted once (E-32, S-21)',
     async (place) => {
-      const { status, calls, events } = await killedAt(place, 'SAFE');
+      const { status, calls, events, costs } = await killedAt(place, 'SAFE');
 
       expect(status).toBe('run.completed');
       const at = EVERY_PLACE.indexOf(place);
@@ -59,6 +62,7 @@ describe('an agent whose host is killed', () => {
       expect(streamed.map(({ payload }) => payload['chunk'])).toEqual(
         Array.from({ length: 9 }, (_, index) => `turn ${index + 1}`),
       );
+      expect(costs).toEqual({ calls: 9, tokens: { input: 45, output: 9 }, unpricedCalls: 9 });
     },
     60_000,
   );

@@ -87,6 +87,8 @@ const events = (await store.readEvents(runId, 0, 10_000, 1e9)).map(({ type, payl
   type,
   payload: JSON.parse(payload) as unknown,
 }));
+const { total } = await host.costs.report(caller, { by: 'run', limit: 1 });
+writeFileSync(join(folder, 'costs.json'), JSON.stringify(total));
 writeFileSync(join(folder, 'events.json'), JSON.stringify(events));
 await host.stop(1_000);
 

@@ -38,7 +38,9 @@ export async function askRemote(
     });
   } catch (error) {
     chunks.breakOff();
-    if (used !== undefined) context.meter?.spent({ provider: name, model, usage: used });
+    // Without a count nothing is known of what it used.
+    if (used !== undefined && used.totalTokens > 0)
+      context.meter?.spent({ provider: name, model, usage: used });
     const failure = modelFailure(error, {
       provider: name,
       timeoutMs,

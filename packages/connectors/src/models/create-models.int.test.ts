@@ -84,6 +84,23 @@ describe('a model that stands in', () => {
     expect(reply).toMatchObject({ text: 'from the second', provider: 'second' });
   });
 
+  it('is known by the name it was asked for, and is not asked where the meter of the run does not let it', async () => {
+    first.say({ status: 503 });
+    const asked: string[] = [];
+    const meter = (isAllowed: boolean) => ({
+      mayAsk: (provider: string, model: string) => asked.push(`${provider}/${model}`) > 0 && isAllowed,
+      spent: () => undefined,
+    });
+
+    const { reply } = await callModel({ config: withFallback(), operatorSecrets, meter: meter(true) });
+    const refused = callModel({ config: withFallback(), operatorSecrets, meter: meter(false) });
+
+    expect(reply).toMatchObject({ provider: 'second', asked: 'fable-2' });
+    await expect(refused).rejects.toMatchObject({ code: 'provider_unavailable' });
+    expect(asked).toEqual(['second/fable-2', 'second/fable-2']);
+    expect(second.asked).toHaveLength(1);
+  });
+
   it('is not asked when the request is wrong', async () => {
     first.say({ status: 400 });
 

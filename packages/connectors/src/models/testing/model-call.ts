@@ -1,4 +1,5 @@
 import {
+  type CallMeter,
   createEgress,
   type ModelContext,
   type ModelReply,
@@ -18,6 +19,7 @@ export interface CallOptions {
   readonly secrets?: Readonly<Record<string, string>>;
   readonly operatorSecrets?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  readonly meter?: CallMeter;
 }
 
 export interface Called {
@@ -54,6 +56,7 @@ export async function callModel(options: CallOptions, chunks: OutputChunk[] = []
     egress,
     secrets: secretsOf(options.secrets),
     holdsClaim: () => true,
+    meter: options.meter,
   };
   const request = { messages: [{ role: 'user' as const, text: 'Speak.' }], ...options.request };
   return { reply: await provider.call(request, context), chunks, provider: provider.id };
