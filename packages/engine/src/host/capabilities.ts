@@ -55,6 +55,7 @@ export interface DiscoveryOptions {
   /** Whether spans and metrics go to a collector. */
   readonly exportsTelemetry: boolean;
   readonly mcpServerUrls?: readonly string[] | undefined;
+  readonly agentCardUrl?: string | undefined;
   /** Where gRPC is served, once it is. */
   readonly grpc?: (() => GrpcOffer | undefined) | undefined;
   /** Absent when no node type makes outbound requests. */
@@ -178,7 +179,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     implementation: { ...IMPLEMENTATION, version: options.version },
     engineVersion: ENGINE_VERSION,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
-    supportedTransports: grpc === undefined ? ['rest'] : ['rest', 'grpc'],
+    supportedTransports: transportsOf(options),
     ...(grpc !== undefined && { grpc: { supported: true, service: GRPC_SERVICE, ...grpc } }),
     runs: { pauseResume: { supported: true, drainPolicies: ['immediate', 'drain-current-node'] } },
     debugBundle: { supported: true },
@@ -241,9 +242,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     ...(options.secrets && {
       secrets: { supported: true, scopes: ['tenant', 'user'], resolution: 'host-managed' },
     }),
-    ...(options.mcpServerUrls !== undefined && {
-      mcp: { supported: true, serverUrls: [...options.mcpServerUrls] },
-    }),
+    ...mounts(options),
     ...aiProviders(options.models.offered),
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {
@@ -299,6 +298,24 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     }),
     fixtures: [...fixtures],
   });
+}
+
+function transportsOf({ grpc, agentCardUrl }: DiscoveryOptions): ('rest' | 'grpc' | 'a2a')[] {
+  return [
+    'rest',
+    ...(grpc?.() === undefined ? [] : ['grpc' as const]),
+    ...(agentCardUrl === undefined ? [] : ['a2a' as const]),
+  ];
+}
+
+/** Where workflows are offered to assistants, and to agents of other hosts. */
+function mounts({ mcpServerUrls, agentCardUrl }: DiscoveryOptions): Partial<Capabilities> {
+  return {
+    ...(mcpServerUrls !== undefined && { mcp: { supported: true, serverUrls: [...mcpServerUrls] } }),
+    ...(agentCardUrl !== undefined && {
+      a2a: { supported: true, agentCardUrl, streaming: true, pushNotifications: false },
+    }),
+  };
 }
 
 function aiProviders(offered: OfferedModels | undefined): Pick<Capabilities, 'aiProviders'> {
