@@ -54,7 +54,7 @@ export {
   openInterruptsOf,
 } from './documents.ts';
 export type { NodeTypeEntry, NodeTypes } from './host/node-types.ts';
-export type { PeerCard, PeerEntry, Peers, PeerTest } from './host/peers.ts';
+export type { PeerCard, PeerEntry, Peers, PeerSkill, PeerTest } from './host/peers.ts';
 export type {
   ToolEntry,
   ToolOutcome,

@@ -52,6 +52,7 @@ import { secretRoutes } from './routes/access/secrets.ts';
 import { sessionRoutes } from './routes/access/sessions.ts';
 import { stateAtRoutes } from './routes/runs/state-at.ts';
 import { webhookRoutes } from './routes/webhooks/webhooks.ts';
+import { a2aRoutes } from './routes/operations/a2a.ts';
 import { peerRoutes } from './routes/tools/peers.ts';
 import { toolServerRoutes } from './routes/tools/tool-servers.ts';
 import { costRoutes } from './routes/costs/costs.ts';
@@ -132,6 +133,7 @@ const ROUTES_OF_APP = [
   mcpRoutes,
   toolServerRoutes,
   peerRoutes,
+  a2aRoutes,
 ];
 
 /** The whole HTTP surface in front of a host. Opens no port: `startServer` does, `inject` needs none. */

@@ -127,6 +127,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     auditAnchor,
     node: hostname(),
     mcpServerUrls: [endpointOf('sendMcpMessage').path],
+    agentCardUrl: endpointOf('getAgentCard').path,
     exportsTelemetry: settings.otlp !== undefined,
     grpc: () => grpc,
     ...(clock === undefined ? {} : { clock }),

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { createEgress, NodeFailure, type PeerContext } from '@weft/engine';
+import { createEgress, NodeFailure, type PeerContext, type Peers } from '@weft/engine';
 import type { Json, JsonObject } from '@weft/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createA2aPeers, readA2aPeers } from './index.ts';
@@ -29,11 +29,14 @@ function contextOf(invocationId = 'invocation-1', signal = new AbortController()
 const peersAt = (url: string, more: JsonObject = {}) =>
   createA2aPeers(readA2aPeers({ peers: { it: { url, ...more } } }));
 
+const digestOf = async (peers: Peers) => (await peers.card('it', contextOf())).skills[0]?.digest ?? '';
+
 describe.each(['1.0', '0.3'] as const)('an agent of the SDK that speaks A2A %s', (version) => {
   it('does a task, asks back, rejects and is told to stop', async () => {
     const agent = await openSdkAgent(version, KEY);
     const peers = peersAt(agent.url, { apiKey: 'secret:peer-key' });
-    const { digest: cardDigest, ...card } = await peers.card('it', contextOf());
+    const card = await peers.card('it', contextOf());
+    const cardDigest = card.skills[0]?.digest ?? '';
     const send = (content: Json, more: object = {}) =>
       peers.send(
         { peer: 'it', skill: 'echo', content, cardDigest, ...more },
@@ -72,7 +75,7 @@ describe.each(['1.0', '0.3'] as const)('an agent of the SDK that speaks A2A %s',
   it('gets nothing more once its card is another', async () => {
     const agent = await openSdkAgent(version);
     const peers = peersAt(agent.url);
-    const { digest: cardDigest } = await peers.card('it', contextOf());
+    const cardDigest = await digestOf(peers);
 
     agent.name = 'An impostor';
 
@@ -109,7 +112,7 @@ describe('a peer with plain endpoints', () => {
   it('is spoken to by them', async () => {
     const { url, asked } = await openPlainPeer('AUTH_REQUIRED', 'WORKING', 'COMPLETED');
     const peers = peersAt(url, { binding: 'plain' });
-    const { digest: cardDigest } = await peers.card('it', contextOf());
+    const cardDigest = await digestOf(peers);
 
     const begun = await peers.send({ peer: 'it', skill: 'echo', content: {}, cardDigest }, contextOf());
     const ref = { peer: 'it', taskId: begun.taskId ?? '', cardDigest };
@@ -191,7 +194,7 @@ describe('an agent that behaves badly', () => {
   ])('that %s: the failure says so', async (_, answer, code, message) => {
     const url = await openBadAgent(answer);
     const peers = peersAt(url, { timeoutMs: 500 });
-    const { digest: cardDigest } = await peers.card('it', contextOf());
+    const cardDigest = await digestOf(peers);
 
     const failure = await peers
       .send({ peer: 'it', skill: 'echo', content: 'hi', cardDigest }, contextOf())

@@ -72,20 +72,28 @@ export function readCard(peer: A2aPeer, body: Uint8Array): ReadCard {
   const agent = peer.binding === 'plain' ? undefined : agentOf(peer, raw);
   const { name, skills, capabilities } = raw as JsonObject & {
     readonly name: string;
-    readonly skills: readonly {
+    readonly skills: readonly (JsonObject & {
       readonly id: string;
       readonly name?: string;
       readonly description?: string;
-    }[];
+    })[];
   };
   const card: PeerCard = {
-    digest: createHash('sha256').update(canonicalJson(raw)).digest('hex'),
     agentName: name,
     protocolVersion: agent?.supportedInterfaces[0]?.protocolVersion ?? String(raw['protocolVersion'] ?? ''),
-    skills: skills.map(({ id, name: called = id, description = '' }) => ({ id, name: called, description })),
+    skills: skills.map((skill) => ({
+      id: skill.id,
+      name: skill.name ?? skill.id,
+      description: skill.description ?? '',
+      digest: digestOf({ ...raw, skills: [skill] }),
+    })),
     takesRepeats: hasExtension(capabilities, IDEMPOTENT_MESSAGES),
   };
   return { card, agent };
+}
+
+function digestOf(card: JsonObject): string {
+  return createHash('sha256').update(canonicalJson(card)).digest('hex');
 }
 
 function parse(peer: A2aPeer, body: Uint8Array): JsonObject {

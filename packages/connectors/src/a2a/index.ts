@@ -47,7 +47,8 @@ export function createA2aPeers(configured: readonly A2aPeer[]): Peers {
     const { card, agent } = await fetchCard(peer, context, key).catch((error: unknown) => {
       throw peerFailure({ peer: name, isSafe: true }, error);
     });
-    if (cardDigest !== undefined && card.digest !== cardDigest) throw changed(name, card.digest);
+    if (cardDigest !== undefined && !card.skills.some(({ digest }) => digest === cardDigest))
+      throw changed(name);
     const fetchImpl = peerFetch(peer, context, key);
     return agent === undefined
       ? connectPlainly(name, peer.url, fetchImpl)
@@ -80,28 +81,24 @@ export function createA2aPeers(configured: readonly A2aPeer[]): Peers {
     },
     async follow({ peer, taskId, cardDigest }, timeoutMs, context) {
       const until = performance.now() + timeoutMs;
-      const connection = await connect({ peer, cardDigest }, context);
+      let seen = performance.now();
+      let connection: PeerConnection | undefined;
       let waitMs: number = A2A_LIMITS.firstPollMs;
-      for (let failures = 0; performance.now() < until; ) {
-        await pause(Math.min(waitMs, Math.max(until - performance.now(), 0)), undefined, {
-          signal: context.signal,
-        });
+      while (performance.now() < until) {
+        const leftMs = Math.max(until - performance.now(), 0);
+        await pause(Math.min(waitMs, leftMs), undefined, { signal: context.signal });
         waitMs = Math.min(waitMs * A2A_LIMITS.pollFactor, A2A_LIMITS.maxPollMs);
         try {
-          const task = await asked(peer, true, () => connection.task(taskId));
+          const reached = (connection ??= await connect({ peer, cardDigest }, context));
+          const task = await asked(peer, true, () => reached.task(taskId));
           if (!WORKING.has(task.state)) return task;
-          failures = 0;
+          seen = performance.now();
         } catch (error) {
-          failures += 1;
-          const isOver = failures >= A2A_LIMITS.failedPolls || context.signal.aborted;
-          if (isOver || !(error instanceof NodeFailure) || !error.retryable) throw error;
+          const isGone = performance.now() - seen > A2A_LIMITS.maxAbsenceMs || context.signal.aborted;
+          if (isGone || !(error instanceof NodeFailure) || !error.retryable) throw error;
         }
       }
-      throw new NodeFailure(
-        'peer_timeout',
-        `The peer "${peer}" has worked for ${timeoutMs} ms and is not done. More time is given by config.timeoutMs.`,
-        { details: { peer, taskId } },
-      );
+      throw timedOut(peer, taskId, timeoutMs);
     },
     async cancel({ peer, taskId }, context) {
       const connection = await connect({ peer }, context);
@@ -120,10 +117,18 @@ function cardUrl({ url, binding }: A2aPeer): URL {
   return new URL(path, url.href.replace(/\/*$/, '/'));
 }
 
-function changed(peer: string, digest: string): NodeFailure {
+function timedOut(peer: string, taskId: string, timeoutMs: number): NodeFailure {
+  return new NodeFailure(
+    'peer_timeout',
+    `The peer "${peer}" has worked for ${timeoutMs} ms and is not done. More time is given by config.timeoutMs.`,
+    { details: { peer, taskId } },
+  );
+}
+
+function changed(peer: string): NodeFailure {
   return new NodeFailure(
     'peer_changed',
     `The card of "${peer}" has changed since this task was begun; nothing was sent to it. Look at it: weft peers test ${peer}`,
-    { details: { peer, digest } },
+    { details: { peer } },
   );
 }

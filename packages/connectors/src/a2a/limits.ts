@@ -14,8 +14,8 @@ export const A2A_LIMITS = {
   firstPollMs: 200,
   maxPollMs: 5_000,
   pollFactor: 1.5,
-  /** Looks in a row that may fail before the peer counts as gone. */
-  failedPolls: 5,
+  /** How long a peer may be out of reach while it works on a task: it may be restarted. */
+  maxAbsenceMs: 120_000,
   /** Characters of a peer's words in an error. */
   messageLength: 500,
 } as const;

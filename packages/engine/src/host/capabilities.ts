@@ -65,6 +65,7 @@ export interface DiscoveryOptions {
   /** Whether spans and metrics go to a collector. */
   readonly exportsTelemetry: boolean;
   readonly mcpServerUrls?: readonly string[] | undefined;
+  readonly agentCardUrl?: string | undefined;
   /** Where gRPC is served, once it is. */
   readonly grpc?: (() => GrpcOffer | undefined) | undefined;
   /** Absent when no node type makes outbound requests. */
@@ -215,7 +216,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     implementation: { ...IMPLEMENTATION, version: options.version },
     engineVersion: ENGINE_VERSION,
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
-    supportedTransports: grpc === undefined ? ['rest'] : ['rest', 'grpc'],
+    supportedTransports: transportsOf(options),
     ...(grpc !== undefined && { grpc: { supported: true, service: GRPC_SERVICE, ...grpc } }),
     runs: { pauseResume: { supported: true, drainPolicies: ['immediate', 'drain-current-node'] } },
     debugBundle: { supported: true },
@@ -279,9 +280,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     ...(options.secrets && {
       secrets: { supported: true, scopes: ['tenant', 'user'], resolution: 'host-managed' },
     }),
-    ...(options.mcpServerUrls !== undefined && {
-      mcp: { supported: true, serverUrls: [...options.mcpServerUrls] },
-    }),
+    ...mounts(options),
     ...aiProviders(options.models.offered),
     ...(hasModels(options) && OF_MODELS),
     prompts: PROMPTS,
@@ -378,6 +377,24 @@ const PROMPTS: JsonObject = {
   observability: 'hashed',
   library: { id: LIBRARY_ID, renderEndpoint: '/v1/prompts:render', maxRenderRequestBytes: 262_144 },
 };
+
+function transportsOf({ grpc, agentCardUrl }: DiscoveryOptions): ('rest' | 'grpc' | 'a2a')[] {
+  return [
+    'rest',
+    ...(grpc?.() === undefined ? [] : ['grpc' as const]),
+    ...(agentCardUrl === undefined ? [] : ['a2a' as const]),
+  ];
+}
+
+/** Where workflows are offered to assistants, and to agents of other hosts. */
+function mounts({ mcpServerUrls, agentCardUrl }: DiscoveryOptions): Partial<Capabilities> {
+  return {
+    ...(mcpServerUrls !== undefined && { mcp: { supported: true, serverUrls: [...mcpServerUrls] } }),
+    ...(agentCardUrl !== undefined && {
+      a2a: { supported: true, agentCardUrl, streaming: true, pushNotifications: false },
+    }),
+  };
+}
 
 function aiProviders(offered: OfferedModels | undefined): Pick<Capabilities, 'aiProviders'> {
   if (offered === undefined) return {};

@@ -66,6 +66,8 @@ export interface HostOptions {
   readonly exportsTelemetry?: boolean;
   /** Where assistants reach the workflows of this host as tools, for discovery: paths, or addresses. */
   readonly mcpServerUrls?: readonly string[];
+  /** Where the card of this host as an A2A agent is, for discovery: a path, or an address. */
+  readonly agentCardUrl?: string;
   /** Where gRPC is served, once it is, so that discovery says so. */
   readonly grpc?: () => GrpcOffer | undefined;
   /** Divides the waits between attempts of a delivery: hours are too long for a test. */

@@ -288,7 +288,8 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       skill: 'Id of a skill that the card of the peer names.',
       input: 'What is sent: a text as text, anything else as data. `{}` by default.',
       timeoutMs: 'How long the peer may work between two questions; 10 minutes by default, a day at most.',
-      cardDigest: 'Calls the agent with this card only; `weft peers test PEER --json` shows it.',
+      cardDigest:
+        'Calls the skill only while the card says this of it; `weft peers test PEER --json` shows the digest.',
     },
     limits: [
       'A result of at most 120,000 bytes; an answer of the peer of at most 4 MiB.',

@@ -35,8 +35,6 @@ export const TASK_STATES = [
 export type PeerTaskState = (typeof TASK_STATES)[number];
 
 export interface PeerCard {
-  /** SHA-256 of the canonical card: another one is another agent. */
-  readonly digest: string;
   readonly agentName: string;
   /** Of A2A. */
   readonly protocolVersion: string;
@@ -49,13 +47,15 @@ export interface PeerSkill {
   readonly id: string;
   readonly name: string;
   readonly description: string;
+  /** SHA-256 of the card with this skill alone: another one is another agent, or another skill. */
+  readonly digest: string;
 }
 
 /** A task of a peer, and the card by which it was begun. */
 export interface PeerTaskRef {
   readonly peer: string;
   readonly taskId: string;
-  /** With another card nothing is sent: `peer_changed`. */
+  /** Of the skill. When the card has it no more nothing is sent: `peer_changed`. */
   readonly cardDigest?: string | undefined;
 }
 

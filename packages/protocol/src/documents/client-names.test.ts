@@ -49,6 +49,7 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   // A definition, held to the schema of registerWorkflow by the engine; and a bundle, read by core/import.
   checkWorkflow: ['/*'],
   importBundle: ['/*'],
+  sendA2aMessage: ['/*'], // read by the protocol's own schemas
   sendMcpMessage: [''], // read by the protocol's own schemas
   registerWorker: ['/types/0/summary', '/types/0/config/*', '/types/0/inputs/*', '/types/0/outputs/*'],
   callTool: ['/arguments/*'],

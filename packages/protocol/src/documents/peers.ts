@@ -10,15 +10,22 @@ export const PeerSchema = open({
 
 const PeerCardSchema = open(
   {
-    digest: Type.String({ description: 'SHA-256 of the card: another one is another agent.' }),
     agentName: Type.String({ description: 'As the agent calls itself.' }),
     protocolVersion: Type.String({ description: 'Of A2A, in which it is spoken to.' }),
     takesRepeats: Type.Boolean({
       description: 'A message whose outcome is not known may be sent again: the peer takes it once.',
     }),
-    skills: Type.Array(open({ id: nonEmpty, name: Type.String(), description: Type.String() }), {
-      description: 'In the words of the agent, which are not to be trusted.',
-    }),
+    skills: Type.Array(
+      open({
+        id: nonEmpty,
+        name: Type.String(),
+        description: Type.String(),
+        digest: Type.String({ description: 'SHA-256 of the card with this skill alone.' }),
+      }),
+      {
+        description: 'In the words of the agent, which are not to be trusted.',
+      },
+    ),
   },
   'What the peer says of itself.',
 );

@@ -15,7 +15,7 @@ describe('the table of routes', () => {
     expect(operationOf(route('pauseRun'))).toBe('POST /v1/runs/{runId}:pause');
   });
 
-  it('asks for a key everywhere but at discovery, the descriptions, signed links, signing in, the proof of identity, the probes and signed deliveries', () => {
+  it('asks for a key everywhere but at discovery, the descriptions, signed links, signing in, the proof of identity, the probes, signed deliveries and the agent card', () => {
     const free = ROUTES.filter((entry) => entry.scope === null).map((entry) => entry.path);
 
     expect(free).toEqual([
@@ -31,6 +31,7 @@ describe('the table of routes', () => {
       '/health',
       '/ready',
       '/v1/host/weft/ingest/{triggerId}',
+      '/.well-known/agent-card.json',
     ]);
   });
 

@@ -120,6 +120,12 @@ export const ENDPOINTS = {
   streamTasks: { method: 'GET', path: '/v1/host/weft/workers/{workerId}/tasks' },
   reportTasks: { method: 'POST', path: '/v1/host/weft/workers/{workerId}/reports', unkeyed: true },
   listNodeTypes: { method: 'GET', path: '/v1/host/weft/node-types' },
+  getAgentCard: {
+    method: 'GET',
+    path: '/.well-known/agent-card.json',
+    alias: '/v1/a2a/agent.json',
+  },
+  sendA2aMessage: { method: 'POST', path: '/v1/a2a', unkeyed: true },
   sendMcpMessage: { method: 'POST', path: '/v1/mcp', unkeyed: true },
   streamMcpMessages: { method: 'GET', path: '/v1/mcp' },
   endMcpSession: { method: 'DELETE', path: '/v1/mcp', unkeyed: true },

@@ -8,6 +8,7 @@ import { MCP_ROUTES } from './mcp-routes.ts';
 import { PROBE_ROUTES } from './probe-routes.ts';
 import { PROTOCOL_ROUTES } from './protocol-routes.ts';
 import type { RouteDescription } from './route-description.ts';
+import { A2A_ROUTES } from './a2a-routes.ts';
 import { PEER_ROUTES } from './peer-routes.ts';
 import { PROMPT_ROUTES } from './prompt-routes.ts';
 import { TOOL_ROUTES } from './tool-routes.ts';
@@ -36,6 +37,7 @@ const DESCRIPTIONS: Readonly<Record<OperationId, RouteDescription>> = {
   ...MCP_ROUTES,
   ...TRIGGER_SUBSCRIPTION_ROUTES,
   ...SCHEDULE_ROUTES,
+  ...A2A_ROUTES,
   ...PEER_ROUTES,
   ...TOOL_ROUTES,
   ...PROMPT_ROUTES,

@@ -12,14 +12,20 @@ export interface PeerEntry {
 
 /** What a peer says of itself. */
 export interface PeerCard {
-  /** SHA-256 of the card: another one is another agent. */
-  readonly digest: string;
   readonly agentName: string;
   /** Of A2A. */
   readonly protocolVersion: string;
   /** A message whose outcome is not known may be sent again: the peer takes it once. */
   readonly takesRepeats: boolean;
-  readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string }[];
+  readonly skills: readonly PeerSkill[];
+}
+
+export interface PeerSkill {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** SHA-256 of the card with this skill alone: another one is another agent, or another skill. */
+  readonly digest: string;
 }
 
 export interface PeerTest {

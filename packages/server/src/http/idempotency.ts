@@ -21,7 +21,7 @@ export interface Mutation<Outcome> {
 }
 
 /** The client's Idempotency-Key; undefined when there is none. Throws HostError `validation_error`. */
-function idempotencyKeyOf(call: Call): string | undefined {
+function idempotencyKeyOf(call: Pick<Call, 'headers'>): string | undefined {
   const key = call.headers['idempotency-key'];
   if (key === undefined || (typeof key === 'string' && VISIBLE_ASCII.test(key))) return key;
   throw new HostError('validation_error', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
@@ -32,7 +32,7 @@ function idempotencyKeyOf(call: Call): string | undefined {
 
 /** The claim for a request that carries an Idempotency-Key; undefined for one that does not. */
 export function idempotencyOf<Outcome>(
-  call: Call,
+  call: Pick<Call, 'headers'>,
   mutation: Mutation<Outcome>,
 ): IdempotencyClaim<Outcome> | undefined {
   const key = idempotencyKeyOf(call);

@@ -13,10 +13,14 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { isHostError, type JsonObject } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
-import type { SharedDoor } from '../app.ts';
 import { callerOf } from '../app-context.ts';
-import { admitted, OperationRefused, performOperation } from './operations.ts';
-import { formOf } from './question.ts';
+import {
+  admitted,
+  OperationRefused,
+  performOperation,
+  type ProtocolDoor,
+} from '../protocols/perform-operation.ts';
+import { formOf } from '../protocols/question.ts';
 import { listResources, readResource, RESOURCE_TEMPLATES, UnknownResource } from './resources.ts';
 import { callTool, InvalidArguments, listTools, type ToolSession, UnknownTool } from './tools.ts';
 
@@ -28,7 +32,7 @@ const INSTRUCTIONS =
   'their decision with weft_answer.';
 
 /** What a session says: the requests of the protocol, each performed for the HTTP request that has brought it. */
-export function createProtocolServer(door: SharedDoor, version: string, isClosed: () => boolean): Server {
+export function createProtocolServer(door: ProtocolDoor, version: string, isClosed: () => boolean): Server {
   const server = new Server(
     { name: 'weft', title: 'Weft', version },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },

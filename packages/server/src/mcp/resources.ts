@@ -1,7 +1,7 @@
 import type { JsonObject, OperationId } from '@weft/protocol';
 import type { AppContext } from '../app-context.ts';
 import { type Caller, renderDiff } from '@weft/engine';
-import type { Place } from './operations.ts';
+import type { Place } from '../protocols/perform-operation.ts';
 
 /** Runs, comparisons, bundles and definitions as documents that a client can read. */
 export interface ResourceSession {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { HostError } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
-import type { SharedDoor } from '../app.ts';
+import type { ProtocolDoor } from '../protocols/perform-operation.ts';
 import { createProtocolServer } from './protocol-server.ts';
 
 /** A client's session lives in the process that opened it. One that is lost is opened again by the client: runs are not part of it. */
@@ -30,7 +30,7 @@ const MAX_WAITING = 64;
 const IDLE_MS = 30 * 60_000;
 const SWEEP_MS = 60_000;
 
-export function createMcpSessions(door: () => SharedDoor, version: string): McpSessions {
+export function createMcpSessions(door: () => ProtocolDoor, version: string): McpSessions {
   const sessions = new Map<string, Session>();
   const sweep = setInterval(() => dropIdle(), SWEEP_MS).unref();
 

@@ -6,10 +6,10 @@ import {
   type ExposedWorkflow,
   exposedWorkflow,
   exposedWorkflows,
-} from './exposed-workflows.ts';
+} from '../protocols/exposed-workflows.ts';
 import { followRun, type Progress } from './follow-run.ts';
-import { OperationRefused, type Place } from './operations.ts';
-import { type AskedQuestion, questionOf } from './question.ts';
+import { OperationRefused, type Place } from '../protocols/perform-operation.ts';
+import { type AskedQuestion, questionOf } from '../protocols/question.ts';
 import type { AppContext } from '../app-context.ts';
 
 /** What a request of a client comes with. */
@@ -130,7 +130,7 @@ export class UnknownTool extends Error {}
 export async function listTools(session: ToolSession): Promise<ToolDescription[]> {
   const caller = await session.admit('listWorkflows');
   const own = Object.entries(OWN).map(([name, { description }]) => ({ name, ...description }));
-  const exposed = await exposedWorkflows(session.context.host, caller);
+  const exposed = await exposedWorkflows(session.context.host, caller, 'mcp');
   return [
     ...exposed.map(({ name, title, description, inputSchema }) => ({
       name,

@@ -77,10 +77,9 @@ const PEER: Peers = {
   addressOf: () => 'http://127.0.0.1:9/',
   card: () =>
     Promise.resolve({
-      digest: '0'.repeat(64),
       agentName: 'echo',
       protocolVersion: '1.0',
-      skills: [{ id: 'echo', name: 'Echo', description: '' }],
+      skills: [{ id: 'echo', name: 'Echo', description: '', digest: '0'.repeat(64) }],
       takesRepeats: false,
     }),
   send: ({ content }) => Promise.resolve({ state: 'COMPLETED', message: [{ data: content }] }),
@@ -405,6 +404,11 @@ export async function openDrivenHost(): Promise<DrivenHost> {
       return { headers };
     },
     endMcpSession: async () => ({ headers: await mcpSession() }),
+    getAgentCard: () => ({}),
+    sendA2aMessage: () => ({
+      headers: { 'a2a-version': '1.0' },
+      body: { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} },
+    }),
     listPeers: () => ({}),
     testPeer: () => ({ path: { peer: 'echo' } }),
     listToolServers: () => ({}),

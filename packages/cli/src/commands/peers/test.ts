@@ -1,11 +1,9 @@
-import type { PeerCard } from '@weft/sdk';
+import type { PeerSkill } from '@weft/sdk';
 import { connect } from '../../connecting/connection.ts';
 import { EXIT } from '../../exit-code.ts';
 import { renderTable } from '../../output/table.ts';
 import { shown } from '../../output/terminal-text.ts';
 import { HOST_ARGS, leaf } from '../../parsing/command.ts';
-
-type Skill = PeerCard['skills'][number];
 
 export const test = leaf({
   name: 'test',
@@ -23,17 +21,17 @@ export const test = leaf({
     if (cli.json) io.stdout.write(`${JSON.stringify(tested)}\n`);
     else if (card !== undefined) {
       io.stdout.write(
-        shown`${peer.name} is ${card.agentName}, A2A ${card.protocolVersion}, after ${tookMs} ms.\n`,
+        shown`${peer.name} is ${card.agentName}, A2A ${card.protocolVersion}, after ${tookMs} ms.\n\n`,
       );
-      io.stdout.write(shown`Card: ${card.digest}\n\n`);
-      io.stdout.write(`${renderTable<Skill>(cli.style, COLUMNS, card.skills)}\n`);
+      io.stdout.write(`${renderTable<PeerSkill>(cli.style, COLUMNS, card.skills)}\n`);
     } else if (error !== undefined) io.stderr.write(shown`${error.code}: ${error.message}\n`);
     return error === undefined ? EXIT.done : EXIT.failed;
   },
 });
 
 const COLUMNS = [
-  { title: 'SKILL', value: ({ id }: Skill) => id },
-  { title: 'NAME', value: ({ name }: Skill) => name },
-  { title: 'DESCRIPTION', value: ({ description }: Skill) => description },
+  { title: 'SKILL', value: ({ id }: PeerSkill) => id },
+  { title: 'NAME', value: ({ name }: PeerSkill) => name },
+  { title: 'DIGEST', value: ({ digest }: PeerSkill) => digest.slice(0, 12) },
+  { title: 'DESCRIPTION', value: ({ description }: PeerSkill) => description },
 ];

@@ -47,10 +47,9 @@ function agentThat(...says: Says[]): Agent {
     names: ['helper'],
     addressOf: () => 'http://peer.example/',
     card: async () => ({
-      digest: agent.digest,
       agentName: 'Helper',
       protocolVersion: '1.0',
-      skills: [{ id: 'echo', name: 'Echo', description: '' }],
+      skills: [{ id: 'echo', name: 'Echo', description: '', digest: agent.digest }],
       takesRepeats: agent.takesRepeats,
     }),
     async send(message, { invocationId }) {

@@ -123,8 +123,9 @@ async function look({ config }: EffectInput, context: EffectContext): Promise<Js
   const { peers } = context;
   const { peer = peers.names[0] ?? '', skill, cardDigest: wanted } = config as Config;
   if (!peers.names.includes(peer)) throw unknownPeer(peer, peers.names);
-  const { digest, agentName, protocolVersion, skills, takesRepeats } = await peers.card(peer, context);
-  if (!skills.some(({ id }) => id === skill)) {
+  const { agentName, protocolVersion, skills, takesRepeats } = await peers.card(peer, context);
+  const found = skills.find(({ id }) => id === skill);
+  if (found === undefined) {
     const list = skills.length === 0 ? 'it has none' : `it has ${skills.map(({ id }) => id).join(', ')}`;
     throw new NodeFailure(
       'peer_skill_unknown',
@@ -132,6 +133,7 @@ async function look({ config }: EffectInput, context: EffectContext): Promise<Js
       { details: { peer, skill } },
     );
   }
+  const { digest } = found;
   if (wanted !== undefined && wanted !== digest) {
     throw new NodeFailure(
       'peer_changed',

@@ -43,8 +43,8 @@ export function createPeerAgents(dependencies: PeerDependencies): PeerAgents {
   };
 }
 
-function shown({ digest, agentName, protocolVersion, skills, takesRepeats }: PeerCard) {
-  return { digest, agentName, protocolVersion, skills: skills.map((skill) => ({ ...skill })), takesRepeats };
+function shown({ agentName, protocolVersion, skills, takesRepeats }: PeerCard) {
+  return { agentName, protocolVersion, skills: skills.map((skill) => ({ ...skill })), takesRepeats };
 }
 
 function contextOf({ egress, resolver, operator, random }: PeerDependencies): PeerContext {

@@ -14,7 +14,7 @@ export const mcpRoutes: Routes = (serve, context) => {
   function load({ server }: FastifyRequest): Promise<McpSessions> {
     sessions ??= import('../../mcp/sessions.ts').then(({ createMcpSessions }) => {
       const { version = '' } = context.host.capabilities().implementation ?? {};
-      const created = createMcpSessions(() => server.shared, version);
+      const created = createMcpSessions(() => ({ ...server.shared, via: 'MCP' }), version);
       context.closers.push(() => created.closeAll());
       return created;
     });

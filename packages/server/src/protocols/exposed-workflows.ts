@@ -9,7 +9,10 @@ import {
   workflowInputSchema,
 } from '@weft/protocol';
 
-/** A workflow that asks to be offered to assistants: `metadata.weft.mcp: true`. */
+/** Where a workflow asks to be offered, in its `metadata.weft`: to assistants, or to agents of other hosts. */
+export type Offer = 'mcp' | 'a2a';
+
+/** A workflow that asks to be offered: `metadata.weft.mcp: true`, `metadata.weft.a2a: true`. */
 export interface ExposedWorkflow {
   /** Of the tool. */
   readonly name: string;
@@ -26,12 +29,12 @@ export const MAX_EXPOSED = 128;
 const MAX_LOOKED_AT = 500;
 
 /** In the order of the host's list, each with its current version. */
-export async function exposedWorkflows(host: Host, caller: Caller): Promise<ExposedWorkflow[]> {
+export async function exposedWorkflows(host: Host, caller: Caller, offer: Offer): Promise<ExposedWorkflow[]> {
   const exposed: ExposedWorkflow[] = [];
   const { rows } = await host.workflows.list(caller, { limit: MAX_LOOKED_AT });
   for (const { id, current } of rows) {
     const definition = current ? await host.workflows.get(caller, id) : undefined;
-    if (definition === undefined || !isExposed(definition)) continue;
+    if (definition === undefined || !isExposed(definition, offer)) continue;
     exposed.push(toolOf(definition));
     if (exposed.length === MAX_EXPOSED) break;
   }
@@ -45,15 +48,27 @@ export async function exposedWorkflow(
   name: string,
 ): Promise<ExposedWorkflow | undefined> {
   const definition = isName(name) ? await host.workflows.get(caller, name) : undefined;
-  if (definition !== undefined && isExposed(definition) && toolName(definition.id) === name)
+  if (definition !== undefined && isExposed(definition, 'mcp') && toolName(definition.id) === name)
     return toolOf(definition);
   const isMarked = name.startsWith(MARK);
-  return isMarked ? (await exposedWorkflows(host, caller)).find((each) => each.name === name) : undefined;
+  return isMarked
+    ? (await exposedWorkflows(host, caller, 'mcp')).find((each) => each.name === name)
+    : undefined;
 }
 
-function isExposed({ metadata }: WorkflowDefinition): boolean {
+/** The workflow behind a skill, whose id is that of the workflow. */
+export async function exposedSkill(
+  host: Host,
+  caller: Caller,
+  workflowId: string,
+): Promise<ExposedWorkflow | undefined> {
+  const definition = isName(workflowId) ? await host.workflows.get(caller, workflowId) : undefined;
+  return definition !== undefined && isExposed(definition, 'a2a') ? toolOf(definition) : undefined;
+}
+
+function isExposed({ metadata }: WorkflowDefinition, offer: Offer): boolean {
   const own = (metadata as JsonObject)['weft'];
-  return isJsonObject(own) && own['mcp'] === true;
+  return isJsonObject(own) && own[offer] === true;
 }
 
 function toolOf({ id, name, description, variables }: WorkflowDefinition): ExposedWorkflow {

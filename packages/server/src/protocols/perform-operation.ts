@@ -17,21 +17,28 @@ export class OperationRefused extends Error {
   }
 }
 
+/** The door by which a request came that stands for others. */
+export interface ProtocolDoor extends SharedDoor {
+  readonly via: 'MCP' | 'A2A';
+}
+
 export interface Place {
   readonly params?: Readonly<Record<string, string>>;
   readonly body?: JsonObject;
+  /** Under which the operation is performed once. */
+  readonly idempotencyKey?: string;
 }
 
 /** An operation that every door serves, performed for the sender of a request: key, scope, limits and audit are those of HTTP. */
 export async function performOperation(
-  { context, guard, operations }: SharedDoor,
+  { context, guard, operations, via }: ProtocolDoor,
   request: FastifyRequest,
   operationId: OperationId,
-  { params = {}, body }: Place,
+  place: Place,
 ): Promise<JsonObject> {
   const served = operations.get(operationId);
   if (served?.operation === undefined) throw new Error(`${operationId} is not served everywhere.`);
-  const call = callOf(request, operationId, { params, ...(body !== undefined && { body }) });
+  const call = callOf(via, request, operationId, place);
   try {
     await guard.admit(operationId, served.access, call);
     await served.access.before?.(call);
@@ -49,25 +56,35 @@ export async function performOperation(
 
 /** For what is asked of the host itself: the caller, if it holds the operation's scope. */
 export async function admitted(
-  { guard, operations }: SharedDoor,
+  { guard, operations, via }: ProtocolDoor,
   request: FastifyRequest,
   operationId: OperationId,
 ): Promise<Call> {
-  const call = callOf(request, operationId, {});
+  const call = callOf(via, request, operationId, {});
   await guard.admit(operationId, operations.get(operationId)?.access ?? {}, call);
   return call;
 }
 
-function callOf(request: FastifyRequest, operationId: OperationId, place: Place): Call {
+function callOf(
+  via: ProtocolDoor['via'],
+  request: FastifyRequest,
+  operationId: OperationId,
+  { params = {}, body, idempotencyKey }: Place,
+): Call {
   const { scope } = route(operationId);
   const { authorization, traceparent } = request.headers;
   return {
     id: request.id,
-    method: 'MCP',
-    headers: { authorization, traceparent, host: request.headers.host },
-    params: place.params ?? {},
+    method: via,
+    headers: {
+      authorization,
+      traceparent,
+      host: request.headers.host,
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    },
+    params,
     query: {},
-    body: place.body,
+    body,
     ip: request.ip,
     socket: request.socket,
     routeOptions: { url: request.routeOptions.url, config: scope === null ? {} : { scope } },

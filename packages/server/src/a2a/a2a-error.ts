@@ -1,0 +1,28 @@
+import {
+  A2AError,
+  RequestMalformedError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import { isHostError } from '@weft/protocol';
+import { OperationRefused } from '../protocols/perform-operation.ts';
+
+/** By code of the host; all others say what is wrong with the request. */
+const ERRORS: Readonly<Record<string, typeof TaskNotFoundError>> = {
+  not_found: TaskNotFoundError,
+  run_not_found: TaskNotFoundError,
+  run_expired: TaskNotFoundError,
+  unauthenticated: UnsupportedOperationError,
+  forbidden: UnsupportedOperationError,
+  run_forbidden: UnsupportedOperationError,
+};
+
+/** A failure in the protocol's terms. What is not foreseen says nothing of itself. */
+export function toA2aError(error: unknown): A2AError {
+  if (error instanceof A2AError) return error;
+  if (!(error instanceof OperationRefused) && !isHostError(error))
+    return new A2AError('The host has failed; its log says why.');
+  const { code, message } = error;
+  const Kind = ERRORS[code] ?? RequestMalformedError;
+  return new Kind({ message, metadata: { code } });
+}

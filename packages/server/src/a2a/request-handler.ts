@@ -1,0 +1,99 @@
+import type { StreamResponse, Task } from '@a2a-js/sdk';
+import {
+  PushNotificationNotSupportedError,
+  TaskNotCancelableError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import { isJsonObject, type JsonObject } from '@weft/protocol';
+import { toA2aError } from './a2a-error.ts';
+import { isTerminal } from './run-task.ts';
+import type { A2aSession } from './session.ts';
+import { createTakeMessage } from './take-message.ts';
+import { createTasks, taskState } from './tasks.ts';
+
+/** A client gives up on a request after a minute; the task stays, and can be asked for. */
+const LONGEST_WAIT_MS = 50_000;
+const CANCEL_WAIT_MS = 5_000;
+const MAX_LISTED = 50;
+
+/** The requests of A2A, answered by runs: a task is a run under its own id. */
+export function createRequestHandler(session: A2aSession): A2ARequestHandler {
+  const { host, ended } = session;
+  const tasks = createTasks(session);
+  const take = createTakeMessage(session, tasks);
+
+  async function cancel(runId: string): Promise<Task> {
+    const task = await tasks.read(runId);
+    if (isTerminal(taskState(task))) throw new TaskNotCancelableError('The task has ended.');
+    await session.perform('cancelRun', {
+      params: { runId },
+      body: { reason: 'The client cancelled its task.' },
+    });
+    for await (const _ of tasks.follow(runId, CANCEL_WAIT_MS));
+    return await tasks.read(runId);
+  }
+
+  const noPush = () => Promise.reject(new PushNotificationNotSupportedError('This agent pushes nothing.'));
+
+  return {
+    getAgentCard: () => session.card(),
+    getAuthenticatedExtendedAgentCard: () => session.card(),
+    sendMessage: ({ message, configuration, metadata }) =>
+      answered(async () => {
+        const runId = await take(message, metadataOf(metadata));
+        if (configuration?.returnImmediately !== true)
+          for await (const _ of tasks.follow(runId, LONGEST_WAIT_MS));
+        return await tasks.read(runId);
+      }),
+    sendMessageStream: ({ message, metadata }) =>
+      streamed(async function* () {
+        yield* tasks.follow(await take(message, metadataOf(metadata)));
+      }),
+    resubscribe: ({ id }) =>
+      streamed(async function* () {
+        const task = await tasks.read(id);
+        if (isTerminal(taskState(task)))
+          throw new UnsupportedOperationError('The task has ended; ask for it.');
+        yield* tasks.follow(id);
+      }),
+    getTask: ({ id }) => answered(() => tasks.read(id)),
+    cancelTask: ({ id }) => answered(() => cancel(id)),
+    listTasks: ({ contextId, pageSize = MAX_LISTED, pageToken }) =>
+      answered(async () => {
+        const caller = await session.admit('listRuns');
+        const limit = Math.max(1, Math.min(pageSize, MAX_LISTED));
+        const tag = contextId === '' ? 'a2a' : `a2a:${contextId}`;
+        const page = { limit, ...(pageToken !== '' && { cursor: pageToken }) };
+        const { rows, nextCursor = '' } = await host.runs.list(caller, { tag }, page, ended);
+        const listed = await Promise.all(rows.map(({ runId }) => tasks.read(runId)));
+        return { tasks: listed, nextPageToken: nextCursor, pageSize: limit, totalSize: listed.length };
+      }),
+    createTaskPushNotificationConfig: noPush,
+    getTaskPushNotificationConfig: noPush,
+    listTaskPushNotificationConfigs: noPush,
+    deleteTaskPushNotificationConfig: noPush,
+  };
+}
+
+function metadataOf(metadata: unknown): JsonObject {
+  return isJsonObject(metadata) ? metadata : {};
+}
+
+async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toA2aError(error);
+  }
+}
+
+async function* streamed(
+  work: () => AsyncGenerator<StreamResponse>,
+): AsyncGenerator<StreamResponse, void, undefined> {
+  try {
+    yield* work();
+  } catch (error) {
+    throw toA2aError(error);
+  }
+}
