@@ -1,6 +1,7 @@
 import {
   ANNOTATION_TARGETS,
   type Capabilities,
+  type JsonObject,
   mirrorFamilies,
   SIGNAL_KINDS,
   GRPC_SERVICE,
@@ -52,6 +53,7 @@ export interface DiscoveryOptions {
   /** Whether spans and metrics go to a collector. */
   readonly exportsTelemetry: boolean;
   readonly mcpServerUrls?: readonly string[] | undefined;
+  readonly nodePackRuntimes?: JsonObject | undefined;
   /** Where gRPC is served, once it is. */
   readonly grpc?: (() => GrpcOffer | undefined) | undefined;
   /** Absent when no node type makes outbound requests. */
@@ -237,6 +239,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     ...(options.mcpServerUrls !== undefined && {
       mcp: { supported: true, serverUrls: [...options.mcpServerUrls] },
     }),
+    ...(options.nodePackRuntimes !== undefined && { nodePackRuntimes: options.nodePackRuntimes }),
     ...aiProviders(options.models.offered),
     ...(options.exportsTelemetry && { observability: OBSERVABILITY }),
     ...(options.auditLogIntegrity !== undefined && {

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import type { JsonObject } from '@weft/protocol';
 import type { MaskingMode } from '../core/compile/plan.ts';
 import type { Egress, NodeType } from '../model/node-type.ts';
 import type { Authenticate } from '../ports/authenticate.ts';
@@ -60,6 +61,8 @@ export interface HostOptions {
   readonly exportsTelemetry?: boolean;
   /** Where assistants reach the workflows of this host as tools, for discovery: paths, or addresses. */
   readonly mcpServerUrls?: readonly string[];
+  /** What runs packs next to the host, for discovery: by language, as the protocol has it. */
+  readonly nodePackRuntimes?: JsonObject | undefined;
   /** Where gRPC is served, once it is, so that discovery says so. */
   readonly grpc?: () => GrpcOffer | undefined;
   /** Divides the waits between attempts of a delivery: hours are too long for a test. */
