@@ -40,6 +40,7 @@ export {
   TRUST_MODES,
   type TrustMode,
 } from './signing/trust.ts';
+export { ABI_VERSIONS } from './wasm/abi.ts';
 export {
   openWasmPack,
   WASM_LIMITS,

@@ -100,7 +100,14 @@ export {
   HostForkRunSchema,
 } from './documents/forks.ts';
 export type { Ancestry, ForkRunRequest, ForkRunResponse, HostForkRunRequest } from './documents/forks.ts';
-export { API_PREFIX, ENDPOINTS, PACKS_PATH, pathOf, pathParameters } from './routes/endpoints.ts';
+export {
+  API_PREFIX,
+  ENDPOINTS,
+  PACKS_PATH,
+  pathOf,
+  pathParameters,
+  REGISTRY_PATH,
+} from './routes/endpoints.ts';
 export type { Endpoint, OperationId } from './routes/endpoints.ts';
 export { ANY_SCOPE } from './routes/route-description.ts';
 export type { Answer, Parameter } from './routes/route-description.ts';

@@ -14,7 +14,7 @@ export { RUN_STATUSES } from './documents/run-statuses.ts';
 export { SCOPES } from './documents/scopes.ts';
 export { STREAM_MODES } from './events/stream-mode-names.ts';
 export type { StreamMode } from './events/stream-mode-names.ts';
-export { endpointOf, pathOf, takesIdempotencyKey } from './routes/endpoints.ts';
+export { PACKS_PATH, endpointOf, pathOf, takesIdempotencyKey } from './routes/endpoints.ts';
 export type { Endpoint } from './routes/endpoints.ts';
 export { parseStrictJson } from './json/strict-json.ts';
 export type {

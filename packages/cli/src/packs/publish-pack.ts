@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ARCHIVE_SIGNATURE_HEADER, integrityOf, PACK_LIMITS, readPack } from '@weft/packs';
-import { isJsonObject, type Json } from '@weft/protocol/plain';
+import { isJsonObject, type Json, PACKS_PATH } from '@weft/protocol/plain';
 import { ApiError } from '@weft/sdk';
 import type { Target } from '../connecting/connection.ts';
 import { NoAnswer, advisedFetch, fetchFromHost } from '../connecting/reach-host.ts';
@@ -28,7 +28,7 @@ export async function publishPack(cwd: string, given: string, target: Target): P
   const { name, version } = manifest;
   const base = target.url.replace(/\/+$/, '');
   const send = advisedFetch(target.fetch ?? fetchFromHost(base, target.urlFrom), '');
-  const response = await send(`${base}/v1/packs/${name}/-/${encodeURIComponent(version)}.tgz`, {
+  const response = await send(`${base}${PACKS_PATH}/${name}/-/${encodeURIComponent(version)}.tgz`, {
     method: 'PUT',
     body: Uint8Array.from(archive),
     headers: {

@@ -81,6 +81,14 @@ describe('a host with packs', () => {
     expect(await outputs(again)).toEqual(await outputs(runId));
   });
 
+  it('says in discovery what it runs', async () => {
+    const discovery = await (await fetch(`${project.host.url}/.well-known/openwop`)).json();
+
+    expect(discovery).toMatchObject({
+      nodePackRuntimes: { wasm: { supported: true, abiVersions: [1], maxMemoryBytes: 134_217_728 } },
+    });
+  });
+
   it('checks inputs against the schemas of the pack', async () => {
     const ended = await project.ended(await project.run('example.hello.greet', { name: 7 }));
 

@@ -9,8 +9,8 @@ import {
   DEFAULT_TENANT,
   type GrpcOffer,
   type Host,
+  type HostOptions,
   type Log,
-  type PackFormat,
   type Store,
   createHost,
   limitsFrom,
@@ -119,7 +119,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     auditRuns: settings.auditRuns,
     egressAllow: settings.allowEgress,
     ...connectors.options,
-    packs: await packFormat(settings),
+    ...(await packOptions(settings)),
     ownUrl: () => ownUrl,
     ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     secretsKey,
@@ -254,8 +254,16 @@ function acceptanceOf(loss: StoreLoss, { database }: DataFolder, log: Log): Audi
   };
 }
 
-async function packFormat({ registry }: ServeSettings): Promise<PackFormat | undefined> {
-  return registry ? (await import('../packs/pack-format.ts')).PACK_FORMAT : undefined;
+/** What a host does with packs. The code for it is loaded where it is wanted. */
+async function packOptions({
+  registry,
+  packs,
+}: ServeSettings): Promise<Pick<HostOptions, 'packs' | 'nodePackRuntimes'>> {
+  return {
+    packs: registry ? (await import('../packs/pack-format.ts')).PACK_FORMAT : undefined,
+    nodePackRuntimes:
+      packs === undefined ? undefined : (await import('../packs/pack-runtimes.ts')).PACK_RUNTIMES,
+  };
 }
 
 async function provideKeysAndAnchor(

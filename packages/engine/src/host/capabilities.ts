@@ -66,6 +66,7 @@ export interface DiscoveryOptions {
   readonly exportsTelemetry: boolean;
   readonly mcpServerUrls?: readonly string[] | undefined;
   readonly agentCardUrl?: string | undefined;
+  readonly nodePackRuntimes?: JsonObject | undefined;
   /** Where gRPC is served, once it is. */
   readonly grpc?: (() => GrpcOffer | undefined) | undefined;
   /** Absent when no node type makes outbound requests. */
@@ -281,6 +282,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       secrets: { supported: true, scopes: ['tenant', 'user'], resolution: 'host-managed' },
     }),
     ...mounts(options),
+    ...(options.nodePackRuntimes !== undefined && { nodePackRuntimes: options.nodePackRuntimes }),
     ...aiProviders(options.models.offered),
     ...(hasModels(options) && OF_MODELS),
     prompts: PROMPTS,

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import type { JsonObject } from '@weft/protocol';
 import type { MaskingMode } from '../core/compile/plan.ts';
 import type { Egress, NodeType } from '../model/node-type.ts';
 import type { Authenticate } from '../ports/authenticate.ts';
@@ -68,6 +69,8 @@ export interface HostOptions {
   readonly mcpServerUrls?: readonly string[];
   /** Where the card of this host as an A2A agent is, for discovery: a path, or an address. */
   readonly agentCardUrl?: string;
+  /** What runs packs next to the host, for discovery: by language, as the protocol has it. */
+  readonly nodePackRuntimes?: JsonObject | undefined;
   /** Where gRPC is served, once it is, so that discovery says so. */
   readonly grpc?: () => GrpcOffer | undefined;
   /** Divides the waits between attempts of a delivery: hours are too long for a test. */

@@ -1,5 +1,5 @@
 /** Finds packs in registries of others. What they answer is not believed: the archive is held to its digest, and opened like any other. */
-import { isHostError, isJsonObject, type Json, parseStrictJson } from '@weft/protocol';
+import { isHostError, isJsonObject, type Json, PACKS_PATH, parseStrictJson } from '@weft/protocol';
 import { maxSatisfying, valid } from 'semver';
 import { PACK_LIMITS } from '../archive/limits.ts';
 import { PackError } from '../pack-error.ts';
@@ -70,7 +70,7 @@ type Versions = Readonly<Record<string, { readonly [field: string]: Json | undef
 
 async function versionsIn(registry: Registry, name: string, ask: AskRegistry): Promise<Versions | undefined> {
   const { url } = registry;
-  const { status, body } = await get(registry, `/v1/packs/${name}`, MOST_INDEX, ask);
+  const { status, body } = await get(registry, `${PACKS_PATH}/${name}`, MOST_INDEX, ask);
   if (status === 404) return undefined;
   if (status !== 200) throw failed(url, `it answered ${status} to a question about ${name}`);
   let index: Json;
@@ -111,7 +111,7 @@ async function download(
   const integrity = record['tarballSha256'];
   if (typeof integrity !== 'string' || !new RegExp(INTEGRITY_PATTERN).test(integrity))
     throw failed(url, `it does not say which digest ${name} ${version} has`);
-  const path = `/v1/packs/${name}/-/${encodeURIComponent(version)}.tgz`;
+  const path = `${PACKS_PATH}/${name}/-/${encodeURIComponent(version)}.tgz`;
   const { status, headers, body } = await get(registry, path, PACK_LIMITS.compressed, ask);
   if (status !== 200) throw failed(url, `it answered ${status} when ${name} ${version} was to be fetched`);
   if (!hasIntegrity(body, integrity))

@@ -151,8 +151,11 @@ export const API_PREFIX = '/v1/';
 /** What those begin with that the protocol leaves to hosts. */
 export const HOST_PREFIX = '/v1/host/';
 
-/** Not served here. Clients of a registry ask for it to learn whether there is one. */
+/** Below it a host that is a registry serves packs. Clients of a registry ask for it to learn whether there is one. */
 export const PACKS_PATH = '/v1/packs';
+
+/** What a registry says about itself. */
+export const REGISTRY_PATH = '/.well-known/openwop-registry';
 
 /** The names in the braces of a path. */
 export type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

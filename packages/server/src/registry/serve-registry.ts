@@ -1,10 +1,10 @@
 /**
- * The pack registry, below /v1/packs/. It is not part of the operations of a host: the protocol has it as a service of its own, which
+ * The pack registry. It is not part of the operations of a host: the protocol has it as a service of its own, which
  * this host mounts where it was told to be one. Names and versions in the path are checked before who asks, and that before the body.
  */
 import { Readable } from 'node:stream';
 import { createGate, type PackRegistry } from '@weft/engine';
-import { HostError, type Json, type JsonObject, PACKS_PATH, toIso } from '@weft/protocol';
+import { HostError, type Json, type JsonObject, PACKS_PATH, REGISTRY_PATH, toIso } from '@weft/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type AppContext, callerOf, sendJson } from '../app-context.ts';
@@ -65,7 +65,7 @@ export function serveRegistry(
     };
   }
 
-  app.get('/.well-known/openwop-registry', (request, reply) =>
+  app.get(REGISTRY_PATH, (request, reply) =>
     sendDocument(reply, registryDocument(context.publicUrl(request))),
   );
 

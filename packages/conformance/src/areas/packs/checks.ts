@@ -1,9 +1,19 @@
+import { isJsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check } from '../../suite/check.ts';
+import type { Answer } from '../../suite/host-client.ts';
 import { readDiscovery } from '../discovery/document.ts';
 
 const MIN_BYTES = 1_024 ** 2;
 const MAX_BYTES = 8 * 1_024 ** 3;
+
+const NAME = /^(core|vendor|community|private)\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$/;
+const VERSION = /^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/;
+
+/** As clients of the protocol tell a registry from a host that has none: by JSON about errors or results. */
+function isRegistry({ json }: Answer): boolean {
+  return json !== undefined && isJsonObject(json) && ('error' in json || 'results' in json);
+}
 
 export const PACKS_CHECKS: readonly Check[] = [
   {
@@ -24,6 +34,34 @@ export const PACKS_CHECKS: readonly Check[] = [
       expect.that(versions.includes(1), 'abiVersions has 1', versions);
       const bytes = expect.integer(wasm['maxMemoryBytes'], 'maxMemoryBytes is an integer');
       expect.that(bytes >= MIN_BYTES && bytes <= MAX_BYTES, 'maxMemoryBytes is from 1 MiB to 8 GiB', bytes);
+    },
+  },
+  {
+    id: 'packs/registry-reads',
+    title: 'a registry is read without a key, and a host without one does not look like one',
+    proves: ['PACK-9'],
+    async run({ host, expect, unique }) {
+      const read = (path: string) => host.request('GET', `/v1/packs/${path}`, { key: null });
+      const search = await read('-/search?q=openwop');
+      if (!isRegistry(search)) {
+        expect.that(search.status === 404, 'a host without a registry answers 404', search.status);
+        return;
+      }
+      expect.that(search.status === 200, 'a search is answered with 200', search.status);
+      const found = expect.object(search.json, 'the answer to a search is an object');
+      for (const each of expect.array(found['results'], 'results is a list')) {
+        const { name } = expect.object(each, 'a result is an object');
+        expect.that(NAME.test(String(name)), 'a result has the name of a pack', name ?? null);
+        const pack = expect.object((await read(String(name))).json, 'a pack that was found is an object');
+        const versions = expect.object(pack['versions'], 'versions is an object');
+        for (const version of Object.keys(versions))
+          expect.that(VERSION.test(version), 'versions are semantic versions', version);
+      }
+      const unknown = `vendor.weft.${unique().replaceAll(/[^a-z0-9]/g, '')}x`;
+      for (const path of [unknown, `${unknown}/-/1.0.0.json`, `${unknown}/-/1.0.0.sig`])
+        expect.envelope(await read(path), { status: [404] });
+      for (const path of ['not-reverse-dns', `${unknown}/-/not-a-version.json`])
+        expect.envelope(await read(path), { status: [400, 404] });
     },
   },
 ];

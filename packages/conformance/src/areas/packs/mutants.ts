@@ -10,6 +10,14 @@ function wasm(rest: JsonObject) {
   }));
 }
 
+const SEARCH = { method: 'GET', path: /^\/v1\/packs\/-\/search/ } as const;
+
+/** A search that is answered, in front of whatever the host does about packs. */
+function searched(status: number, body: JsonObject): Pick<Mutant, 'request'> {
+  const headers = { 'content-type': 'application/json' };
+  return { request: () => ({ instead: { status, headers, body: JSON.stringify(body) } }) };
+}
+
 export const PACKS_MUTANTS: readonly Mutant[] = [
   {
     id: 'packs/no-abi-version',
@@ -34,5 +42,29 @@ export const PACKS_MUTANTS: readonly Mutant[] = [
     says: /maxMemoryBytes is from 1 MiB to 8 GiB/,
     on: DISCOVERY,
     answer: wasm({ maxMemoryBytes: 2_048 }),
+  },
+  {
+    id: 'packs/no-registry-in-json',
+    breaks: 'a host without a registry says so in JSON, which clients take for one',
+    caughtBy: ['packs/registry-reads'],
+    says: /a search is answered with 200/,
+    on: SEARCH,
+    ...searched(404, { error: 'not_found', message: 'Nothing is served at this path.' }),
+  },
+  {
+    id: 'packs/results-without-names',
+    breaks: 'a search finds packs without names',
+    caughtBy: ['packs/registry-reads'],
+    says: /a result has the name of a pack/,
+    on: SEARCH,
+    ...searched(200, { results: [{ name: 'Hello' }] }),
+  },
+  {
+    id: 'packs/unknown-pack-as-text',
+    breaks: 'a registry answers for packs that it does not have without an envelope',
+    caughtBy: ['packs/registry-reads'],
+    says: /envelope|JSON|object/,
+    on: SEARCH,
+    ...searched(200, { results: [] }),
   },
 ];

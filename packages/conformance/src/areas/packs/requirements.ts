@@ -69,7 +69,6 @@ export const PACKS_REQUIREMENTS = {
     section: 'pack-registry',
     level: 'MUST',
     text: 'A registry answers reads without a credential: search, packs, versions, signatures and key chains, with 404 for what is unknown and 400 for malformed names and versions.',
-    notTested: LATER,
   },
   'PACK-10': {
     document: 'conformance-1.0.0',
