@@ -1,3 +1,4 @@
+import type { TypeMappings } from './type-mappings.ts';
 import type { NodeTypeDocument } from '@weft/protocol';
 import type { Caller } from '../../host/host.ts';
 import type { EffectNodeType } from '../../model/node-type.ts';
@@ -41,8 +42,8 @@ export interface NodeTypes {
   map(caller: Caller, typeId: string, version: string, to?: string): Promise<void>;
   /** The version whose workers perform the tasks of `version`: mostly itself. What another process mapped is seen within a second. */
   resolveServed(tenant: string, typeId: string, version: string): Promise<string>;
-  /** The other versions whose tasks workers of `version` perform. */
-  mappedTo(tenant: string, typeId: string, version: string): Promise<readonly string[]>;
+  /** The other versions whose tasks workers of these perform. */
+  mappedTo: TypeMappings['leadingTo'];
   /** Called when this process has registered or mapped something, or has noticed that another one did. Returns the way to stop. */
   watch(onChange: (tenant: string) => void): () => void;
 }

@@ -149,7 +149,7 @@ export function createNodeTypes(dependencies: NodeTypeDependencies): NodeTypes {
       await mappings.set(caller, { typeId, version, to });
     },
     resolveServed: mappings.resolve,
-    mappedTo: mappings.sources,
+    mappedTo: mappings.leadingTo,
     watch(onChange) {
       watchers.add(onChange);
       return () => void watchers.delete(onChange);

@@ -1,7 +1,7 @@
 import { HostError } from '@weft/protocol';
 import type { Caller } from '../../host/host.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Documents } from '../../ports/store.ts';
+import type { Documents, TaskType } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import { createBoundedCache } from '../collections/bounded-cache.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -13,8 +13,11 @@ import { nameOf } from './type-log.ts';
 export interface TypeMappings {
   set(caller: Caller, mapping: TypeMapping): Promise<void>;
   resolve(tenant: string, typeId: string, version: string): Promise<string>;
-  /** The other versions that `resolve` to this one. */
-  sources(tenant: string, typeId: string, version: string): Promise<readonly string[]>;
+  /** Those that lead from another version of a type to one of these. */
+  leadingTo(
+    tenant: string,
+    types: readonly TaskType[],
+  ): Promise<readonly (TypeMapping & { readonly to: string })[]>;
 }
 
 export interface TypeMapping {
@@ -104,12 +107,16 @@ export function createTypeMappings(options: TypeMappingOptions): TypeMappings {
       if (to.size === 0) return version;
       return [...followed(to, typeId, version)].at(-1) ?? version;
     },
-    async sources(tenant, typeId, version) {
+    async leadingTo(tenant, types) {
       const to = await mapped(tenant);
-      const prefix = nameOf(typeId, '');
-      return [...to.keys()].flatMap((name) => {
-        const from = name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
-        return from !== undefined && [...followed(to, typeId, from)].at(-1) === version ? from : [];
+      if (to.size === 0) return [];
+      return types.flatMap(({ typeId, version }) => {
+        const prefix = nameOf(typeId, '');
+        return [...to.keys()].flatMap((name) => {
+          const from = name.startsWith(prefix) ? name.slice(prefix.length) : undefined;
+          const isLed = from !== undefined && [...followed(to, typeId, from)].at(-1) === version;
+          return isLed ? { typeId, version: from, to: version } : [];
+        });
       });
     },
   };

@@ -233,10 +233,8 @@ async function performersOf(
   types: readonly TaskType[],
 ): Promise<ReadonlyMap<string, { readonly asked: TaskType; readonly by: string }>> {
   const found = new Map<string, { readonly asked: TaskType; readonly by: string }>();
-  for (const { typeId, version: by } of types) {
-    for (const version of await mappings.mappedTo(tenant, typeId, by))
-      found.set(nameOf({ typeId, version }), { asked: { typeId, version }, by });
-  }
+  for (const { typeId, version, to: by } of await mappings.mappedTo(tenant, types))
+    found.set(nameOf({ typeId, version }), { asked: { typeId, version }, by });
   for (const asked of types) found.set(nameOf(asked), { asked, by: asked.version });
   return found;
 }
