@@ -277,6 +277,16 @@ const BROKEN: readonly [HistoryRuleId, string, Partial<History>][] = [
   ],
   ['C30', 'two performances at the same time', { outages: [] }],
   ['C31', 'a repeat of what must not be repeated', performed({ ...FIRST, performance: '9-2', call: ONCE })],
+  [
+    'C32',
+    'a turn that was asked again',
+    withLog([
+      ...LOG.slice(0, 3),
+      ...['started', 'completed', 'started'].map((what, index) =>
+        event(3 + index, `weft.step.${what}`, { nodeId: 'desk', payload: { step: 'turn-1' } }),
+      ),
+    ]),
+  ],
   ...BROKEN_STARTED.map(([rule, what, { runs = STARTED_RUNS, started }]): (typeof BROKEN)[number] => [
     rule,
     what,

@@ -9,6 +9,7 @@ import {
 } from './check-deliveries.ts';
 import { forksBegin, replaysRepeat } from './check-forks.ts';
 import { annotationsKept, CLOCKS_MS, erasedRuns, importedRuns, removedRuns } from './check-retention.ts';
+import { stepsOnce } from './check-steps.ts';
 import { begunBeforeOutcome, performedByOne, resultsRecorded, taskInvocations } from './check-tasks.ts';
 import {
   dueTimesAccountedFor,
@@ -300,6 +301,7 @@ const RULES: readonly ((check: Check) => void)[] = [
     resultsRecorded,
     begunBeforeOutcome,
     performedByOne,
+    stepsOnce,
   ],
   ...[dueTimesStartOnce, dueTimesAccountedFor, overlapsOnlyWhereAllowed, schedulesEnd, startedByHand],
   ...[deliveriesStartOnce, unfitDeliveriesKept, forgedDeliveriesRefused],

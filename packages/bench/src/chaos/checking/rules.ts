@@ -46,6 +46,7 @@ export const HISTORY_RULES = [
   { id: 'C29', rule: 'No performance of a task begins after its outcome was visible.' },
   { id: 'C30', rule: 'No two workers perform one attempt of a task at the same time.' },
   { id: 'C31', rule: 'A task whose outcome may not be unknown is performed once at most.' },
+  { id: 'C32', rule: 'A turn or a call of an agent whose outcome is on record is not made again.' },
   ...STARTED_RULES,
 ] as const;
 

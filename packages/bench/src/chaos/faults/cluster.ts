@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '@weft/storage/postgres-test-server';
 import { freePort } from '../../hosts/server-process.ts';
@@ -62,6 +63,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   let onCrash: (place: number) => void = () => undefined;
   const flags = [
     ...['--conformance', '--data', join(folder, 'data'), '--log-level', 'info', '--log-format', 'json'],
+    ...['--config', writeModels(folder)],
     ...['--allow-egress', options.ports.map((port) => `127.0.0.1:${port}`).join(',')],
   ];
 
@@ -124,6 +126,16 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
       await database?.remove();
     },
   };
+}
+
+/** A model that needs no network, for agents. */
+function writeModels(folder: string): string {
+  const file = join(folder, 'models.json');
+  writeFileSync(
+    file,
+    JSON.stringify({ models: { providers: { mock: { kind: 'mock' } }, default: 'mock/echo' } }),
+  );
+  return file;
 }
 
 async function openProxies(database: TestServer | undefined, places: number): Promise<PostgresProxy[]> {

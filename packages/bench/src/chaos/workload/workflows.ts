@@ -226,6 +226,17 @@ const BLOCKS = {
     const config = { workflowId, inputMapping: { tag: 'tag' }, outputMapping: { note: 'note' } };
     return single(add(draft, 'sub', 'core.subWorkflow', { ...config, onChildFailure: 'absorb' }));
   },
+  /** Two turns with a child run each, then an answer. */
+  agent(draft: Draft): Block {
+    const tools = [childWorkflow(draft, draft.random.chance(0.3)), childWorkflow(draft, false)];
+    const call = (id: string): string => `"call workflow__${id} {\\"tag\\": \\"" + variables.tag + "\\"}\\n"`;
+    const prompt = { type: 'expression', expression: `${tools.map(call).join(' + ')} + "say Done."` };
+    const config = {
+      ...{ model: 'mock/echo', instructions: 'Work.', prompt: 'Nothing.' },
+      tools: tools.map((id) => `workflow:${id}`),
+    };
+    return single(add(draft, 'agent', 'weft.ai.agent', config, { inputs: { prompt } }), WHATEVER);
+  },
   dispatch(draft: Draft): Block {
     const workers = [childWorkflow(draft, false), childWorkflow(draft, false)];
     const asks = draft.random.chance(0.5) ? [{ kind: 'ask-user', prompt: 'Which way?' }] : [];
