@@ -2,6 +2,7 @@ import type { JsonObject } from '@weft/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CONFORMANCE } from '../conformance/index.ts';
 import { definition, node } from '../core/testing/definitions.ts';
+import { NodeFailure } from '../model/node-type.ts';
 import type { Models } from '../ports/models.ts';
 import { alice, newRun, startHost, type TestHost, until } from '../runtime/testing/test-host.ts';
 import type { Caller } from './host.ts';
@@ -82,6 +83,60 @@ describe('the models of a host', () => {
     await expect(said(await open({ models: ECHO }), MOCK)).rejects.toMatchObject({
       code: 'mock_provider_forbidden',
     });
+  });
+});
+
+describe('a prompt whose stream breaks', () => {
+  async function broken(times: number): Promise<{ test: TestHost; runId: string; ids: string[] }> {
+    const ids: string[] = [];
+    const models: Models = {
+      providerFor: () => ({
+        id: 'shaky',
+        async call(_request, { emit, invocationId }) {
+          ids.push(invocationId);
+          emit({ chunk: 'Once', isLast: false });
+          if (ids.length <= times) {
+            const more = { retryable: true };
+            throw new NodeFailure('provider_unavailable', 'The answer broke off.', more);
+          }
+          emit({ chunk: ' more.', isLast: true });
+          const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 };
+          return { text: 'Once more.', model: 'shaky-1', finishReason: 'stop', usage };
+        },
+      }),
+    };
+    const test = await open({ models });
+    const settings = { retry: { maxAttempts: 2, initialMs: 1 } };
+    await test.register(
+      { nodes: [node('speak', 'core.ai.callPrompt', { prompt: 'Speak.' }, { settings })] },
+      'speak',
+    );
+    return { test, runId: await test.run('speak'), ids };
+  }
+
+  it('is asked again under the same id, and keeps what was said before', async () => {
+    const { test, runId, ids } = await broken(1);
+
+    await until(async () => (await test.status(runId)) === 'completed');
+
+    const events = await test.store.readEvents(runId, 0, 100, 1e6);
+    const chunks = events.filter(({ type }) => type === 'output.chunk');
+    expect(chunks.map(({ payload }) => (JSON.parse(payload) as JsonObject)['chunk'])).toEqual([
+      'Once',
+      'Once',
+      ' more.',
+    ]);
+    expect(await test.types(runId)).toContain('weft.step.retried');
+    expect(new Set(ids).size).toBe(1);
+    expect(ids).toHaveLength(2);
+  });
+
+  it('is a dead letter when its attempts are used up', async () => {
+    const { test, runId } = await broken(9);
+
+    await until(async () => (await test.status(runId)) === 'failed');
+
+    expect(await test.types(runId)).toContain('run.dead_lettered');
   });
 });
 

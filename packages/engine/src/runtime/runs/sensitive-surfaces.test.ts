@@ -4,6 +4,7 @@ import { privatePayload } from '../../core/fold/overlay.ts';
 import { chain, node, type NodeSpec, variable, type WorkflowSpec } from '../../core/testing/definitions.ts';
 import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { EgressRequest } from '../../model/node-type.ts';
+import type { ModelProvider } from '../../ports/models.ts';
 import { alice, startHost, type TestHost, until } from '../testing/test-host.ts';
 import { NO_STREAMS } from '../testing/no-streams.ts';
 
@@ -140,6 +141,35 @@ describe('a sensitive value and what is made from it', () => {
       ({ type, nodeId }) => type === 'node.completed' && nodeId === 'recall',
     );
     expect(recalled && (privatePayload(recalled) ?? recalled.payload)).toContain('"content":"[REDACTED]"');
+  });
+
+  it('stay hidden when a model repeats them, in its questions and in its answer', async () => {
+    const asks = {
+      type: 'clarification.request',
+      payload: { questions: [{ id: 'q', question: `Is it ${MADE}?` }] },
+    };
+    const call: ModelProvider['call'] = async ({ messages }, { emit }) => {
+      const isFirst = !messages.some(({ role }) => role === 'assistant');
+      const text = isFirst ? JSON.stringify(asks) : `It is ${MADE}.`;
+      emit({ chunk: text, isLast: true });
+      const usage = { promptTokens: 1, completionTokens: 1, totalTokens: 2 };
+      return { text, model: 'parrot-1', finishReason: 'stop', usage };
+    };
+    const test = await open({ models: { providerFor: () => ({ id: 'parrot', call }) } });
+    const id = await test.register({
+      nodes: [node('say', 'core.ai.callPrompt', { prompt: 'Repeat.' }, given(MAKE, 'input'))],
+      variables: [variable('pin', { sensitive: true })],
+    });
+
+    const runId = await test.run(id, { inputs: { pin: PIN } });
+    await until(async () => (await test.status(runId)) === 'waiting-input');
+    const waiting = await toldOf(test, runId);
+    const by = { by: 'alice', byUser: true, viaLink: false };
+    const value = { answers: { q: 'yes' } };
+    await test.host.runs.command(alice, runId, { type: 'resolve', nodeId: 'say', value, ...by });
+    await ended(test, runId);
+
+    for (const told of [waiting, await toldOf(test, runId)]) expect(seenOn(told, PIN)).toEqual([]);
   });
 
   it('are kept as they are where the author says that they are not sensitive', async () => {
