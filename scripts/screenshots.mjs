@@ -1,14 +1,19 @@
-/** `npm run screenshots [-- FOLDER]`: every page of the studio in both themes and widths, as PNG files for the documentation. */
-import { mkdirSync } from 'node:fs';
+/**
+ * `npm run screenshots [-- FOLDER]`: every page of the studio in both themes and widths, as PNG files in FOLDER (screenshots), to be looked at.
+ * Those that the README shows are also written to docs/guide/studio.
+ */
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ensureReady, ensureTools, ROOT } from './bootstrap.mjs';
 import { openBrowser } from './browser/browser.mjs';
 import { fillHost, PAGES, SIZES, THEMES } from './browser/screenshot-pages.mjs';
 import { goTo, openStudio, startStudioHost } from './browser/studio.mjs';
 
+const IN_README = ['run', 'compare'];
+
 ensureReady();
 ensureTools();
-const folder = resolve(process.argv[2] ?? join(ROOT, 'docs/guide/studio'));
+const folder = resolve(process.argv[2] ?? join(ROOT, 'screenshots'));
 mkdirSync(folder, { recursive: true });
 const host = await startStudioHost();
 const browser = await openBrowser();
@@ -30,6 +35,8 @@ try {
         }
         const path = join(folder, `${name}-${colorScheme}-${viewport.width}.png`);
         await page.screenshot({ path });
+        if (IN_README.includes(name) && colorScheme === 'light' && viewport.width === 1280)
+          copyFileSync(path, join(ROOT, `docs/guide/studio/${name}.png`));
         process.stdout.write(`${path}\n`);
       }
       if (problems.length > 0) throw new Error(problems.join('\n'));

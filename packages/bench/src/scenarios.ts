@@ -12,6 +12,7 @@ import { slowSubscriber } from './scenarios/slow-subscriber.ts';
 import { soak } from './scenarios/soak.ts';
 import { sse } from './scenarios/sse.ts';
 import { storedRuns } from './scenarios/stored-runs.ts';
+import { studio } from './scenarios/studio.ts';
 import { workers } from './scenarios/workers.ts';
 import { postgresWorkloads, sqliteWorkloads } from './scenarios/workloads.ts';
 
@@ -31,6 +32,7 @@ export const SCENARIOS: readonly Scenario[] = [
   cliffs,
   kill,
   evidence,
+  studio,
   peers,
   soak,
 ];
