@@ -15,6 +15,7 @@ const ADVERTISED = [
   'conformance-agent-pack-provenance',
   'conformance-agent-reasoning',
   'conformance-agent-reasoning-streaming',
+  'conformance-answer-with-schema',
   'conformance-append-ordering',
   'conformance-approval',
   'conformance-budget',
@@ -101,7 +102,8 @@ describe.each(FIXTURE_SOURCES)('%s', (_, flags) => {
     await reaches(runId, 'waiting-approval');
   });
 
-  const asking = /approval|-clarification$|interrupt|mutation|low-confidence|stream-text|budget/;
+  const asking =
+    /approval|-clarification$|interrupt|mutation|low-confidence|stream-text|answer-with-schema|budget/;
   const ending = ADVERTISED.filter((workflowId) => !asking.test(workflowId));
   it.each(ending)('%s is returned as it was written, and comes to an end', async (workflowId) => {
     const definition = await call('GET', `/v1/workflows/${workflowId}`);
