@@ -9,7 +9,7 @@ import { Empty, Loading, Problem } from '../ui/states.tsx';
 import { Status } from '../ui/status.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { durationText, timeText } from '../ui/time-text.ts';
-import { type Connection, useFollowedLog } from './follow-log.ts';
+import { type Connection, type FollowedLog, useFollowedLog } from './follow-log.ts';
 import { ForkDialog } from './fork-dialog.tsx';
 import { RunActions } from './run-actions.tsx';
 import type { RunView } from './run-fold.ts';
@@ -23,12 +23,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
   const log = useFollowedLog(client, runId);
   const { history, length, connection } = log;
   const [at, setAt] = useMoment(query['at']);
-  const newest = useMemo(() => history.latest(), [history, length]);
-  const past = useMemo(
-    () => (at === undefined ? undefined : history.viewAt(at)),
-    [history, at, at === undefined ? 0 : Math.min(at, length)],
-  );
-  const view = past ?? newest;
+  const { newest, view } = useViews(log, at);
   const [run, reload] = useLoaded(async () => await client.runs.get(runId), [runId]);
   // The document changes when the run's status does, which the log tells; and it may have changed while the host was away.
   useEffect(reload, [reload, newest.status, connection.state]);
@@ -112,6 +107,17 @@ export function RunPage({ runId }: { readonly runId: string }) {
       )}
     </div>
   );
+}
+
+/** The run as it is, and as it was at the moment that is looked at. */
+function useViews(
+  { history, length }: FollowedLog,
+  at: number | undefined,
+): Record<'newest' | 'view', RunView> {
+  const newest = useMemo(() => history.latest(), [history, length]);
+  const known = at === undefined ? 0 : Math.min(at, length);
+  const past = useMemo(() => (at === undefined ? undefined : history.viewAt(at)), [history, at, known]);
+  return { newest, view: past ?? newest };
 }
 
 /** The moment that is looked at, kept in the address once it rests. */
