@@ -330,7 +330,7 @@ describe('doctor', () => {
         .trim()
         .split('\n')
         .map((line) => (JSON.parse(line) as { state: string }).state),
-    ).toEqual(Array(7).fill('ok'));
+    ).toEqual(Array(8).fill('ok'));
     expect(served.code).toBe(0);
   });
 

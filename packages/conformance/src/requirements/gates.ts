@@ -171,10 +171,10 @@ export const GATES = {
     says: 'no agents.evalSuite.supported',
     isOpen: (discovery) => advertised(discovery, 'agents.evalSuite.supported') !== true,
   },
-  noOptionalSurfaces: {
-    says: 'none of prompts, content and workspace',
+  lacksOptionalSurface: {
+    says: 'not all of prompts, content and workspace',
     isOpen: (discovery) =>
-      ['prompts', 'content', 'workspace'].every((family) => advertised(discovery, family) === undefined),
+      ['prompts', 'content', 'workspace'].some((family) => advertised(discovery, family) === undefined),
   },
   observability: isPresent('observability'),
   orchestrator: isTrue('agents.orchestrator'),

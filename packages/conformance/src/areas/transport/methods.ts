@@ -1,9 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import type { Check } from '../../suite/check.ts';
+import { advertised } from '../../requirements/gates.ts';
 
 /** Of what makes an answer what it is. */
 const SAME_HEADERS = ['content-type', 'etag'];
-const OPTIONAL_SURFACES = ['/v1/prompts', '/v1/content/settings', '/v1/host/workspace/files'];
+const OPTIONAL_SURFACES = {
+  prompts: '/v1/prompts',
+  content: '/v1/content/settings',
+  workspace: '/v1/host/workspace/files',
+};
 
 /** What HTTP itself asks of every server. */
 export const METHOD_CHECKS: readonly Check[] = [
@@ -65,9 +70,10 @@ export const METHOD_CHECKS: readonly Check[] = [
     id: 'transport/optional-surfaces',
     title: 'optional parts that a host does not have are not implemented, rather than not found',
     proves: ['HTTP-33'],
-    async run({ host, expect }) {
-      for (const path of OPTIONAL_SURFACES)
-        expect.envelope(await host.request('GET', path), { status: 501, code: 'capability_not_provided' });
+    async run({ discovery, host, expect }) {
+      for (const [family, path] of Object.entries(OPTIONAL_SURFACES))
+        if (advertised(discovery, family) === undefined)
+          expect.envelope(await host.request('GET', path), { status: 501, code: 'capability_not_provided' });
     },
   },
 ];

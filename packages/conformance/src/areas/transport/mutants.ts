@@ -172,11 +172,11 @@ const METHOD_MUTANTS: readonly Mutant[] = [
         : request,
   },
   {
-    id: 'transport/prompts-not-found',
-    breaks: 'prompts that are not offered are not found',
+    id: 'transport/content-not-found',
+    breaks: 'content that is not offered is not found',
     caughtBy: ['transport/optional-surfaces'],
     says: /status 501/,
-    on: { path: /^\/v1\/prompts/ },
+    on: { path: /^\/v1\/content/ },
     answer: status(501, 404),
   },
 ];

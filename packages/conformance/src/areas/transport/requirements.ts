@@ -233,6 +233,6 @@ export const TRANSPORT_REQUIREMENTS = {
     level: 'SHOULD',
     text: 'Prompts, content and workspace files that a host does not offer are answered with 501 and capability_not_provided.',
     reading: 'Other passages allow 404 for whatever is not offered (DISC-39).',
-    gate: 'noOptionalSurfaces',
+    gate: 'lacksOptionalSurface',
   },
 } as const satisfies RequirementTable;

@@ -319,7 +319,7 @@ describe('an envelope in place of an answer', () => {
       'envelope_correlation_conflict',
     ],
   ])(
-    'that has %s which does not exist is asked for again, and fails with its code (M-11)',
+    'that has %s which does not exist is asked for again, and fails with its code (M-12)',
     async (_what, said, code) => {
       const result = await ask({ config: { ...STRICT, maxRepairs: 1 } }, [said]);
 

@@ -20,7 +20,7 @@ import {
  * Envelopes in what a model says: typed messages to the host instead of an answer. Looked at in the order that the contract gives: shape,
  * kind, payload, limits, repetition.
  *
- * M-11. An envelope asks a person, asks for a schema, or reports; it answers nothing. What it says of its own source is not believed.
+ * M-12. An envelope asks a person, asks for a schema, or reports; it answers nothing. What it says of its own source is not believed.
  */
 
 /** Limits of the contract that hold for every node; how often it may ask for clarification is a limit of the run. */
