@@ -38,7 +38,7 @@ describe('weft serve --grpc-port', () => {
 
     expect(grpc).toEqual({ supported: true, service: 'openwop.v1.Engine', tls: 'disabled', endpoint });
     expect(endpoint).toMatch(/^grpc:\/\/127\.0\.0\.1:\d+$/);
-    expect(supportedTransports).toEqual(['rest', 'grpc']);
+    expect(supportedTransports).toEqual(['rest', 'grpc', 'a2a']);
     expect((capabilities as JsonObject)['grpc']).toEqual(grpc);
     expect(host.io.out()).toContain(endpoint);
     expect(code).toBe(5);
@@ -52,7 +52,7 @@ describe('weft serve --grpc-port', () => {
     const proto = await fetch(`${host.url}/v1/openwop.proto`);
 
     expect(grpc).toBeUndefined();
-    expect(supportedTransports).toEqual(['rest']);
+    expect(supportedTransports).toEqual(['rest', 'a2a']);
     expect(await proto.text()).toContain('service Engine {');
   });
 

@@ -8,6 +8,7 @@ import {
   SIGNAL_KINDS,
   GRPC_SERVICE,
   MAX_PROMPT_BYTES,
+  pathOf,
   PROMPT_KINDS,
 } from '@weft/protocol';
 import type { WorkflowRegistry } from '../ports/store.ts';
@@ -377,7 +378,7 @@ const PROMPTS: JsonObject = {
   variableSources: ['input'],
   maxTemplateBytes: MAX_PROMPT_BYTES,
   observability: 'hashed',
-  library: { id: LIBRARY_ID, renderEndpoint: '/v1/prompts:render', maxRenderRequestBytes: 262_144 },
+  library: { id: LIBRARY_ID, renderEndpoint: pathOf('renderPrompt'), maxRenderRequestBytes: 262_144 },
 };
 
 function transportsOf({ grpc, agentCardUrl }: DiscoveryOptions): ('rest' | 'grpc' | 'a2a')[] {

@@ -1,4 +1,4 @@
-import { composePrompt, type PromptTemplateDocument } from '@weft/protocol';
+import type { PromptTemplateDocument } from '@weft/protocol';
 import { connect } from '../../connecting/connection.ts';
 import { EXIT } from '../../exit-code.ts';
 import { numberedLines } from '../../output/numbered-lines.ts';
@@ -35,6 +35,7 @@ export const render = leaf({
     const { version: used = '' } = parsePromptRef(told.refs[0] ?? '');
     // The host tells hashes alone: the text is composed here, from the version that it used.
     const template = (await client.prompts.get(templateId, { version: used })) as PromptTemplateDocument;
+    const { composePrompt } = await import('@weft/protocol');
     const { text } = composePrompt(template, variables, contentTrust === 'untrusted');
     if (cli.json) io.stdout.write(`${JSON.stringify({ ...told, composed: text })}\n`);
     else io.stdout.write(`${numberedLines(text)}\n`);

@@ -60,7 +60,7 @@ describe('the built-in fixtures', () => {
     expect(host.io.out()).not.toContain('Not loaded');
     expect(host.io.out()).toContain('weft run conformance-noop --watch');
     // How a host without conversations refuses is not for this host to show.
-    expect(await listed(host)).toHaveLength(FIXTURES.length - 2);
+    expect(await listed(host)).toHaveLength(FIXTURES.length - 3);
     expect(await noop(host)).toMatch(/^1\.0\+weft\.[0-9a-f]{8}$/);
   });
 
@@ -111,7 +111,7 @@ describe('the built-in fixtures', () => {
     const host = await serve(['--conformance'], { WEFT_MAX_DEFINITION_NODES: '5' });
 
     expect(host.io.out()).toMatch(/! built-in conformance-cap-breach: /);
-    expect(await listed(host)).toHaveLength(FIXTURES.length - 3);
+    expect(await listed(host)).toHaveLength(FIXTURES.length - 4);
   });
 
   it('are listed by each of several processes that start at once', async () => {
@@ -127,7 +127,7 @@ describe('the built-in fixtures', () => {
 
     for (const host of started) {
       expect(host.io.out()).toMatch(new RegExp(`fixtures +${FIXTURES.length} built in`));
-      expect(await listed(host)).toHaveLength(FIXTURES.length - 2);
+      expect(await listed(host)).toHaveLength(FIXTURES.length - 3);
     }
   });
 });

@@ -44,14 +44,6 @@ export const PACKS_MUTANTS: readonly Mutant[] = [
     answer: wasm({ maxMemoryBytes: 2_048 }),
   },
   {
-    id: 'packs/no-registry-in-json',
-    breaks: 'a host without a registry says so in JSON, which clients take for one',
-    caughtBy: ['packs/registry-reads'],
-    says: /a search is answered with 200/,
-    on: SEARCH,
-    ...searched(404, { error: 'not_found', message: 'Nothing is served at this path.' }),
-  },
-  {
     id: 'packs/results-without-names',
     breaks: 'a search finds packs without names',
     caughtBy: ['packs/registry-reads'],
