@@ -80,7 +80,7 @@ function isInstallStale() {
   const digest = lockDigest();
   if (existsSync(INSTALL_STAMP) && readFileSync(INSTALL_STAMP, 'utf8') === digest) return false;
   if (!installMatchesLock()) return true;
-  // Somebody ran npm by hand and it brought what the lockfile says: nothing to do again.
+  // Someone ran npm by hand and it brought what the lockfile says: nothing to do again.
   writeFileSync(INSTALL_STAMP, digest);
   return false;
 }

@@ -1,7 +1,7 @@
 /** `npm run check`: format, lint (with types, and the import arrows), types, dead code. Runs all four; runs no tests. */
 import { ensureReady, run, seconds, tool } from './bootstrap.mjs';
 
-// What git ignores (builds, bench results) is nobody's to format.
+// What git ignores (builds, bench results) is no one's to format.
 const GIT_IGNORED = ['--vcs-enabled=true', '--vcs-client-kind=git', '--vcs-use-ignore-file=true'];
 
 const STEPS = [

@@ -20,7 +20,7 @@ await import(pathToFileURL(weft).href);
 
 /**
  * npm starts scripts through a shell, and a shell that is told to stop dies without telling us: `kill` of npm would leave the
- * host running with nobody in charge. So the host stops, in order, when its parent is gone.
+ * host running with no one in charge. So the host stops, in order, when its parent is gone.
  */
 function stopWithParent() {
   const parent = process.ppid;

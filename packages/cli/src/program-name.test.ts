@@ -24,7 +24,7 @@ const INSTALLED = {
   searchPath: '/home/ada/shop/node_modules/.bin:/usr/bin',
   realPath: files({
     '/home/ada/shop/node_modules/.bin/weft': '/home/ada/shop/node_modules/@weft/cli/bin/weft.mjs',
-    // Somebody else's package of that name.
+    // Someone else's package of that name.
     '/home/ada/shop/node_modules/weft': '/home/ada/shop/node_modules/weft',
   }),
 } satisfies Surroundings;

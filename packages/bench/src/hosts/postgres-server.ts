@@ -33,7 +33,7 @@ const SETTINGS = [
   'timezone=UTC',
 ];
 
-/** PostgreSQL refuses to run as root; then it runs as nobody. */
+/** PostgreSQL refuses to run as root; then it runs as no one. */
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 const env = { PATH: process.env['PATH'], LC_ALL: 'C' };
 

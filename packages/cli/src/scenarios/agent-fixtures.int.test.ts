@@ -132,7 +132,7 @@ describe.each(FIXTURE_SOURCES)('%s of children and agents', (_, flags) => {
     expect((await host.answer(runId, 'supervisor', { action: 'nonsense' })).status).toBe(400);
     expect(await host.events(runId)).toEqual(before);
     expect((await host.answer(runId, 'supervisor', { ratified: true })).status).toBe(200);
-    // The second visit is unsure again; somebody ends the work instead.
+    // The second visit is unsure again; someone ends the work instead.
     await host.reaches(runId, 'waiting-approval');
     await host.answer(runId, 'supervisor', { decision: { kind: 'terminate', reason: 'enough' } });
     expect((await host.ended(runId))['status']).toBe('completed');

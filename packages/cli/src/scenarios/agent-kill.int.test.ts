@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 
-/** An agent in a real process that is killed with SIGKILL, at a place of which nobody can say that the log is ahead or behind. */
+/** An agent in a real process that is killed with SIGKILL, at a place of which no one can say that the log is ahead or behind. */
 
 const HOST = fileURLToPath(new URL('../../dist/testing/agent-host.js', import.meta.url));
 const folders: string[] = [];

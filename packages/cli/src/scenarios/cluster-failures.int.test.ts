@@ -91,7 +91,7 @@ describe('a process that is killed', () => {
       body: { resumeValue: { action: 'accept' } },
     });
 
-    // Nobody holds a run that waits: neither the person nor the timer has to wait for a deadline.
+    // No one holds a run that waits: neither the person nor the timer has to wait for a deadline.
     expect(answered.status).toBe(200);
     await cluster.reaches(C, parked, 'completed');
     for (const runId of [...runs, waiting]) {

@@ -13,7 +13,7 @@ import { type ClusterNodes, clusterNodes } from '../testing/cluster-nodes.ts';
 import { plain, workflow } from '../testing/cluster-workflows.ts';
 
 /**
- * A process is frozen while calls of its runs are on the way out; another one takes over and records that nobody knows what became of
+ * A process is frozen while calls of its runs are on the way out; another one takes over and records that no one knows what became of
  * them. When the first one wakes, all that is needed to send them is there: they must not leave any more.
  */
 
@@ -133,7 +133,7 @@ afterAll(async () => {
 
 const CALLS = 12;
 
-/** Frozen until another process has written down that nobody knows what became of the calls. */
+/** Frozen until another process has written down that no one knows what became of the calls. */
 async function whileFrozen(runs: readonly string[], meanwhile: () => void): Promise<void> {
   cluster.node(A).freeze();
   for (const runId of runs) await cluster.reaches(B, runId, 'failed');
@@ -179,7 +179,7 @@ async function runsWith(status: string): Promise<string[]> {
   return (json['runs'] as { runId: string }[]).map(({ runId }) => runId);
 }
 
-/** What the calls say of which it is on record that nobody knows what became of them. */
+/** What the calls say of which it is on record that no one knows what became of them. */
 async function callsOfUnknownOutcome(): Promise<Set<string>> {
   const runs = await runsWith('failed');
   const calls = new Set<string>();

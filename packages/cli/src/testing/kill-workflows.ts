@@ -151,7 +151,7 @@ function dispatchWorkflow(worldPort: number): JsonObject {
   );
 }
 
-/** Turns that the agent takes. Its model calls a tool in each that there is not, and so nobody is asked. */
+/** Turns that the agent takes. Its model calls a tool in each that there is not, and so no one is asked. */
 export const AGENT_TURNS = 6;
 
 function agentWorkflow(): JsonObject {

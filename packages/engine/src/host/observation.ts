@@ -7,7 +7,7 @@ import { errorFields, type Log } from '../ports/log.ts';
 
 /**
  * Lets telemetry look on. The store and the feed that the rest of the runtime uses pass through here; nothing else knows
- * that somebody is looking. Without an observer each of them costs one comparison more.
+ * that someone is looking. Without an observer each of them costs one comparison more.
  *
  * 1. Observers hear of facts only after they are durable.
  * 2. An observer that throws is logged, and changes nothing for the run.

@@ -16,7 +16,7 @@ export interface ReadinessDependencies {
 
 /**
  * The store answers and takes writes. Whether it takes them is known from the last one; only after one that it did not take is it
- * tried again, because nobody who asks every second should cost a write.
+ * tried again, because no one who asks every second should cost a write.
  */
 export function createReadiness({ store, committer, clock, random }: ReadinessDependencies): Readiness {
   async function takesWrites(): Promise<boolean> {

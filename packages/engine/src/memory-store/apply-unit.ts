@@ -92,7 +92,7 @@ function consume(run: MemoryRun, unit: RunUnit): void {
   }
 }
 
-/** Into the inbox of a run of the same tenant that is under way; elsewhere nobody waits for it. */
+/** Into the inbox of a run of the same tenant that is running; elsewhere no one waits for it. */
 function deliver(data: MemoryData, signal: Signal, tenant: string, now: number): void {
   const run = data.runs.get(signal.runId);
   if (run && isOpen(ownRun(factsOf(run), tenant))) accept(run, signal, now);

@@ -3,7 +3,7 @@ import type { CreationRecord } from './run-state.ts';
 import { MASK } from '../core/redaction/scan/marks.ts';
 
 /**
- * A creation record without what somebody gave: inputs, and values in place of masked ones. The names of inputs stay, so that a
+ * A creation record without what someone gave: inputs, and values in place of masked ones. The names of inputs stay, so that a
  * snapshot still shows that they were there.
  */
 export function erasedRecord({ sensitiveInputs: _sensitive, ...record }: CreationRecord): CreationRecord {

@@ -23,7 +23,7 @@ import type { Tools } from '../ports/tools.ts';
  * - `effect`: touches the world. Its `node.started` is durable before `perform` is called; `perform` may be called
  *   again under the same invocation id after a crash.
  * - `loop`: runs a body of other nodes; the core iterates.
- * - `interrupt`: asks somebody outside and waits for the answer; the core keeps the question and evaluates the answer.
+ * - `interrupt`: asks someone outside and waits for the answer; the core keeps the question and evaluates the answer.
  * - `steps`: performs several effects, one after the other and side by side, each with its own durable outcome, and may ask in
  *   between; it says what comes next from what is on record, and the core does the rest.
  * - `children`: runs other workflows as child runs, one after the other; the core creates, follows and stops them.
@@ -235,7 +235,7 @@ export interface EffectContext {
   emit(chunk: OutputChunk): void;
 }
 
-/** Tells when nobody waits any more. Every AbortSignal is one. */
+/** Tells when no one waits any more. Every AbortSignal is one. */
 export interface StopSignal {
   readonly aborted: boolean;
   readonly reason?: unknown;

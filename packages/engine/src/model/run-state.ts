@@ -75,7 +75,7 @@ export interface NodeState {
   items?: Json[] | undefined;
   /** The items were worked out from something sensitive. */
   sensitiveItems?: true | undefined;
-  /** The child run under way, or the last one. */
+  /** The running child run, or the last one. */
   child?: ChildState | undefined;
   /** What the child is created with; kept until the node settles. */
   childInputs?: JsonObject | undefined;
@@ -85,7 +85,7 @@ export interface NodeState {
   chunks?: number | undefined;
   /** Of a node that works in steps: those begun so far, oldest first, until the node settles. */
   steps?: StepState[] | undefined;
-  /** What a dispatch carries out; taken up when it starts, so that nobody else does. */
+  /** What a dispatch carries out; taken up when it starts, so that no one else does. */
   decision?: Decision | undefined;
 }
 
@@ -207,7 +207,7 @@ export interface RunState {
   usage?: RunUsage | undefined;
   /** Tools that agents have called, counted like what is spent. */
   toolCalls: number;
-  /** Nodes under way (running or waiting to be retried); with none, suspended nodes decide the run's status. */
+  /** Running nodes (running or waiting to be retried); with none, suspended nodes decide the run's status. */
   activeNodes: number;
   /** Those of them that are delays. */
   delayingNodes: number;
@@ -265,7 +265,7 @@ export interface CreationRecord {
   /** Stamped on every event of the run, as a decimal string on the wire. */
   readonly engineVersion: number;
   readonly traceparent?: string;
-  /** The caps in force, fixed at creation so that a changed setting never changes a run under way. */
+  /** The caps in force, fixed at creation so that a changed setting never changes an open run. */
   readonly limits: RunLimits;
   readonly parent?: ParentLink;
   readonly fork?: ForkLink;
@@ -360,7 +360,7 @@ export function isLiveStatus(status: string): boolean {
   return status === 'running' || isWaitingStatus(status);
 }
 
-/** Somebody outside must answer. */
+/** Someone outside must answer. */
 export function isWaitingStatus(status: string): boolean {
   return status.startsWith('waiting-');
 }

@@ -8,7 +8,7 @@ export type Log = (level: LogLevel, fields: Record<string, Json | undefined>, me
 export const SILENT: Log = () => undefined;
 
 /**
- * What may be logged of an error nobody foresaw: its kind and where it was thrown. Its message may quote a payload or a
+ * What may be logged of an error no one foresaw: its kind and where it was thrown. Its message may quote a payload or a
  * credential, so it stays out.
  */
 export function errorFields(error: unknown): { errorName: string; errorAt?: string } {

@@ -99,7 +99,7 @@ export interface UsageRow {
 /**
  * A command that a run puts into another run's inbox with its own write, so that both are durable or neither is. Nothing
  * happens when that run is missing, belongs to another tenant, has ended, or has a command of this id already; the inbox's
- * limit does not count, because nobody could be told.
+ * limit does not count, because no one could be told.
  */
 export interface Signal {
   readonly runId: string;
@@ -207,7 +207,7 @@ export interface BlobUnit extends UnitBase {
 
 /**
  * Takes a run away that has ended: events, checkpoint, commands, tags, pieces, outbox rows, and the documents whose scope is its
- * id. Refused with `run_missing` when the tenant has no such run, `run_open` while it is under way, and `run_pinned` while one
+ * id. Refused with `run_missing` when the tenant has no such run, `run_open` while it is running, and `run_pinned` while one
  * that is needs it: its parent, or a fork of it, or a fork of such a fork.
  */
 export interface PurgeUnit extends UnitBase {

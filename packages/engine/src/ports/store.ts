@@ -129,11 +129,11 @@ export interface Claims {
    * take turns: each gets one before any gets a second, and of a tenant's the oldest due come first.
    */
   claimDue(holder: string, limit: number, bounds?: ClaimBounds): Promise<readonly DueRun[]>;
-  /** When the next run that nobody holds becomes due; undefined when there is none. */
+  /** When the next run that no one holds becomes due; undefined when there is none. */
   nextDueAt(): Promise<number | undefined>;
   /** Open runs that are quarantined, of all tenants. */
   countQuarantined(): Promise<number>;
-  /** The runs under way that the holder stands on: after a claim whose answer was lost it does not know them all. */
+  /** The open runs that the holder stands on: after a claim whose answer was lost it does not know them all. */
   heldBy(holder: string): Promise<readonly Claimed[]>;
   /** Gives up every claim of the holder, whose deadline has passed from now on; the runs stay due as they are. */
   releaseAll(holder: string): Promise<void>;
@@ -350,7 +350,7 @@ export interface StoredEvent {
 export interface RunHead {
   readonly status: RunStatus;
   /**
-   * When somebody must look at the run if nobody holds it: 0 = at once (runnable or in flight), a time = a timer,
+   * When someone must look at the run if no one holds it: 0 = at once (runnable or in flight), a time = a timer,
    * null = only a command can move it, or it is over.
    */
   readonly wakeAt: number | null;
@@ -366,7 +366,7 @@ export interface RunRow {
   /** Length of the log. */
   readonly nextSeq: number;
   readonly epoch: number;
-  /** Absent when nobody holds the run, or the holder is past its deadline. */
+  /** Absent when no one holds the run, or the holder is past its deadline. */
   readonly holder?: string;
   /** Commands accepted and not yet consumed: kinds in order of acceptance. */
   readonly pendingCommands: readonly Command['type'][];
@@ -394,7 +394,7 @@ export interface Suspicion {
   readonly struckWhile?: readonly string[];
   /** The decision that is being tried: found by the next holder, it counts as a strike. */
   readonly tried?: string;
-  /** Since when it is not tried any more. Nobody but a cancel moves such a run. */
+  /** Since when it is not tried any more. No one but a cancel moves such a run. */
   readonly quarantinedAt?: number;
 }
 

@@ -235,7 +235,7 @@ export async function givenHeldRun(
   return runId;
 }
 
-/** A run that nobody holds, with no event. */
+/** A run that no one holds, with no event. */
 export async function givenFreeRun(
   store: Store,
   head: RunHead = running,

@@ -60,7 +60,7 @@ export const CHILD = {
   sensitive: ['secret'],
 } as const satisfies Command;
 
-/** Runs that have ended, are under way or were imported, for the tests of what is kept of them. */
+/** Runs that have ended, are running or were imported, for the tests of what is kept of them. */
 export function keptRuns(subject: Subject) {
   /** A run that has ended, with something of everything a run can have. */
   async function givenEndedRun(more: CreateOptions = {}): Promise<string> {

@@ -29,7 +29,7 @@ const TOLD: Readonly<Record<string, string>> = {
   'node.retried': 'is tried again',
 };
 
-/** Reads a run's log until the run ends or waits for somebody. Undefined when the caller may not see it. */
+/** Reads a run's log until the run ends or waits for someone. Undefined when the caller may not see it. */
 export async function followRun(deps: FollowDeps, runId: string): Promise<Standing | undefined> {
   const { host, caller, signal, waitMs, onProgress } = deps;
   const until = performance.now() + waitMs;

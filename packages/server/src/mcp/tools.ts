@@ -18,7 +18,7 @@ export interface ToolSession {
   perform(operationId: OperationId, place: Place): Promise<JsonObject>;
   /** The caller, if its key holds the operation's scope. */
   admit(operationId: OperationId): Promise<Caller>;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when no one waits for the answer any more. */
   readonly ended: AbortSignal;
   /** The client has cancelled its request, and not only left. */
   isCancelled(): boolean;
@@ -200,7 +200,7 @@ function cancel(session: ToolSession, id: string): Promise<JsonObject> {
   return session.perform('cancelRun', { params: { runId: id }, body });
 }
 
-/** True when somebody has answered, or the question has gone meanwhile: then the run has more to say. */
+/** True when someone has answered, or the question has gone meanwhile: then the run has more to say. */
 async function askPerson(session: ToolSession, id: string, snapshot: JsonObject): Promise<boolean> {
   const question = questionOf(snapshot);
   if (question === undefined) return true;

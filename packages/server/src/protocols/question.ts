@@ -83,7 +83,7 @@ function plainActions({ actions }: JsonObject): string[] {
 
 const MAX_SHOWN = 4_000;
 
-/** All that somebody must see to decide. */
+/** All that someone must see to decide. */
 function messageOf({ title, description, prompt, question, message, artifactData }: JsonObject): string {
   const texts = [title, description, prompt, question, message].filter(
     (text) => typeof text === 'string' && text !== '',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Outcome, type Served, serveHere, weft } from '../../testing/served.ts';
 
-/** Somebody with write access to the database, while no host looks, against the seal that is kept elsewhere. */
+/** Someone with write access to the database, while no host looks, against the seal that is kept elsewhere. */
 
 interface Database {
   exec(sql: string): void;
@@ -67,7 +67,7 @@ const LAST = (name: string): string =>
 
 const start = (): Promise<Outcome> => weft(root, ['serve', '--port', '0', '--audit-anchor', anchor]);
 
-/** As a restore does it, or somebody who has thought of the mark beside the database. */
+/** As a restore does it, or someone who has thought of the mark beside the database. */
 async function replaceDatabase(copy: string): Promise<void> {
   await copyFile(join(root, copy), database());
   await rm(`${database()}.mark`);

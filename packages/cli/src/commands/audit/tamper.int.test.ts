@@ -7,7 +7,7 @@ import { type AuditVerification, createExportVerifier, createHost, type Host, ty
 import { openSqliteStore } from '@weft/storage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-/** Somebody with write access to the database file, against the chain that lies in the same file. */
+/** Someone with write access to the database file, against the chain that lies in the same file. */
 
 interface Database {
   exec(sql: string): void;
@@ -188,7 +188,7 @@ describe('an audit log on SQLite', () => {
     tamper("UPDATE audit SET actor = 'mallory' WHERE id = 10");
     const collection = (name: string): string => `collection = (SELECT id FROM words WHERE word = '${name}')`;
     tamper(`DELETE FROM documents WHERE ${collection('audit-link')}`);
-    // A host without the key links everything anew, as the intruder would.
+    // A host without the key links everything again, as the intruder would.
     const store = openSqliteStore({ path });
     const forger = createHost({ store, version: '0.0.0-test' });
     await forger.start();

@@ -19,7 +19,7 @@ export interface BundleRedaction {
   /** The same for an event's payload, whose skeleton (ids, numbers of attempts, kinds) stays readable. */
   payload(payload: JsonObject, text: string): JsonObject;
   text(text: string): string;
-  /** For documents nobody put inputs into: only what is sensitive and credentials. */
+  /** For documents no one put inputs into: only what is sensitive and credentials. */
   authored(value: Json): Json;
   /** What stands in the place of a value that is hidden whole; its name stays in every mode. */
   mark(value: Json): Json;

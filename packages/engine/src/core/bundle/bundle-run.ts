@@ -5,7 +5,7 @@ import type { BundleRedaction } from './bundle-redaction.ts';
 import { redactDeep } from '../redaction/scan/credential-text.ts';
 import type { CooperativeTask } from '../json/cooperative-task.ts';
 
-/** Made by the engine from ids and clocks; nobody's input is in them. */
+/** Made by the engine from ids and clocks; no one's input is in them. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'runId',
   'workflowId',
@@ -91,7 +91,7 @@ export function* maskedList(items: readonly Json[], mask: (items: Json[]) => Jso
   return shown;
 }
 
-/** Names are kept, unless somebody has used a credential as one. */
+/** Names are kept, unless someone has used a credential as one. */
 function* mapMembers(
   object: JsonObject,
   change: (name: string, value: Json) => Json,

@@ -7,7 +7,7 @@ import { fromNanoUsd, toNanoUsd } from '../costs/money.ts';
 import { utf8Bytes } from '../json/canonical-utf8-text.ts';
 
 /**
- * Spans are read off the log: nothing measures them while a run is under way. The run is one span, every attempt of a node
+ * Spans are read off the log: nothing measures them while a run is open. The run is one span, every attempt of a node
  * is one below it, every question a node asks is one below that attempt.
  *
  *   run:       creation ──► terminal event

@@ -57,7 +57,7 @@ export function fireDueTrigger(batch: Batch): boolean {
   return true;
 }
 
-/** Nothing is under way and nothing can come any more: the first dormant node is skipped. False when there is none. */
+/** Nothing is running and nothing can come any more: the first dormant node is skipped. False when there is none. */
 export function skipDormant(batch: Batch): boolean {
   const { run } = batch;
   const { plan, state } = run;

@@ -72,7 +72,7 @@ export function recordWrite(
 ): void {
   const { run } = batch;
   const channel = run.plan.channels.get(request.channel);
-  // A channel that nobody declares is kept among the variables.
+  // A channel that no one declares is kept among the variables.
   const declared = (channel ?? run.plan.variables.get(request.channel))?.sensitive;
   const sensitivity = asDeclared(computed, declared);
   if (sensitivity !== undefined) trackSensitive(run);
@@ -152,7 +152,7 @@ function rulesOf(
   };
 }
 
-/** What the node may read, as folded so far; a channel that nobody has written holds what its reducer begins with. */
+/** What the node may read, as folded so far; a channel that no one has written holds what its reducer begins with. */
 export function readableChannels(
   run: LiveRun,
   node: NodePlan,

@@ -245,7 +245,7 @@ describe('a node that runs a child', () => {
     });
 
     expect(run.run.state).toMatchObject({ status: 'failed', error: { code: 'unknown_child_workflow' } });
-    // Should it exist after all, because nobody could tell whether it was written, it must not run on alone.
+    // Should it exist after all, because no one could tell whether it was written, it must not run on alone.
     expect(cancelsOf(run).map(({ runId }) => runId)).toEqual([childIdOf(run)]);
     isLegal(run);
   });

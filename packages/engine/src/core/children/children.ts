@@ -67,7 +67,7 @@ export function childCreated(
   if (report.error === undefined || !isUnderWay(known)) return;
   // Whether it was written may be unknown: if it is there after all, it must not run on alone.
   cancelChild(batch, known);
-  // Of a run that does not exist nobody knows the workflow but by these words.
+  // Of a run that does not exist no one knows the workflow but by these words.
   const error = known.decision?.sensitive === true ? withoutWords(report.error) : report.error;
   if (node.type.kind === 'steps') return childStepFailed(batch, node, known, error);
   failNode(batch, node, known.iteration, error);

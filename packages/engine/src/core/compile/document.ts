@@ -22,7 +22,7 @@ import type { CooperativeTask } from '../json/cooperative-task.ts';
 
 const checkDefinition = compileValidator(WorkflowDefinitionSchema);
 
-/** Makes the checks of definitions ready. It takes a tenth of a second, for which nobody should wait later. */
+/** Makes the checks of definitions ready. It takes a tenth of a second, for which no one should wait later. */
 export function warmUpChecks(): void {
   checkDefinition({}); // is refused, so that both forms of the check are made
 }

@@ -140,7 +140,7 @@ function sizeOf({ outputs, steps = [] }: NodeState): number {
 }
 
 /**
- * When somebody must look at the run if nobody holds it: 0 = at once, a time = a timer, null = only a command moves it.
+ * When someone must look at the run if no one holds it: 0 = at once, a time = a timer, null = only a command moves it.
  * While effects are in flight the answer is 0, because a new holder would have to perform them again.
  */
 export function nextWake(run: LiveRun): number | null {
@@ -283,7 +283,7 @@ function recover(batch: Batch, isSameRun = true): void {
 
 /**
  * A branch begins where its source was cut. Questions stay open, delays keep their time, effects are performed again under this
- * run's ids; a pause was the source's own, and so were its children: their nodes begin anew.
+ * run's ids; a pause was the source's own, and so were its children: their nodes begin again.
  */
 function goOnFromPrefix(batch: Batch): void {
   const { run } = batch;
@@ -371,7 +371,7 @@ function carryOut(batch: Batch, task: Task): void {
   const { run } = batch;
   switch (task.action) {
     case 'end-run':
-      // A due trigger opens the frontier anew when it fires, and the end is offered again.
+      // A due trigger opens the frontier again when it fires, and the end is offered again.
       return isTriggerDue(run) ? undefined : endRun(batch);
     case 'end-iteration':
       return endIteration(batch, task.node, task.path);

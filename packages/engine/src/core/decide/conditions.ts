@@ -180,7 +180,7 @@ function contains(left: Json | undefined, right: Json, budget: WorkBudget): bool
   return indexOf(left, right) !== -1;
 }
 
-/** Equality of JSON values; the order of members does not matter. Charged part by part, where somebody counts. */
+/** Equality of JSON values; the order of members does not matter. Charged part by part, where someone counts. */
 export function deepEqual(left: Json, right: Json, budget?: WorkBudget): boolean {
   budget?.spend(typeof left === 'string' ? 1 + left.length / 16 : 1);
   if (left === right) return true;

@@ -59,7 +59,7 @@ class RunFrontier implements Frontier {
   readonly #queue: Task[] = [];
   readonly #held: Task[] = [];
   readonly #offered = new Set<NodeKey>();
-  /** The whole graph outside loops; the iterations under way are in `#iterations`. */
+  /** The whole graph outside loops; the running iterations are in `#iterations`. */
   readonly #root: ScopeRun;
   #iterations: Map<string, ScopeRun> | undefined;
 
@@ -185,7 +185,7 @@ class RunFrontier implements Frontier {
     for (const edge of node.incoming) this.#decide(node, path, edge, left);
   }
 
-  /** The iteration under way is the highest one in which a body node is known, or was before its cycle began again. */
+  /** The running iteration is the highest one in which a body node is known, or was before its cycle began again. */
   #reopenLoop(loop: NodePlan, path: readonly number[]): void {
     const body = loop.loop?.body;
     if (body === undefined) return;

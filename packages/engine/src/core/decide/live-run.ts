@@ -19,7 +19,7 @@ export interface LiveRun {
   readonly state: RunState;
   /** Capability ids this host provides to nodes that require some. */
   readonly capabilities: ReadonlySet<string>;
-  /** Opened anew when a cycle goes round. */
+  /** Opened again when a cycle goes round. */
   frontier: Frontier;
   /** Effects started and not settled. */
   readonly inFlight: Set<EffectKey>;
@@ -27,11 +27,11 @@ export interface LiveRun {
   readonly stepping: Set<NodeKey>;
   /** Nodes whose child run is not yet known to exist. */
   readonly spawning: Set<NodeKey>;
-  /** Nodes that wait for a time: delays under way and retries not yet due. */
+  /** Nodes that wait for a time: running delays and retries not yet due. */
   readonly timers: Set<NodeKey>;
   /** A pause waits for what is in flight: nothing new is started. */
   draining: boolean;
-  /** The holder is about to let go of the run and begins nothing new: what is begun is performed, or nobody could say whether it was. */
+  /** The holder is about to let go of the run and begins nothing new: what is begun is performed, or no one could say whether it was. */
   isLeaving: boolean;
   /** False where time comes with the inputs: no timer is due by the clock. */
   followsClock: boolean;

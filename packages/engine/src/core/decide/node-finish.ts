@@ -72,7 +72,7 @@ function callOf({ run }: Batch, type: string, { callId }: JsonObject): number | 
   return type === 'agent.toolReturned' ? run.state.openCalls.get(String(callId)) : undefined;
 }
 
-/** A round that is not over cannot begin again: what is still under way would be done twice. */
+/** A round that is not over cannot begin again: what is still running would be done twice. */
 function isBusy(batch: Batch, node: NodePlan, path: readonly number[], members: readonly string[]): boolean {
   const { nodes } = batch.run.state;
   const busy = members.filter((id) => {

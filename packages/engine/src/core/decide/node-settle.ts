@@ -231,7 +231,7 @@ export function skipNode(batch: Batch, node: NodePlan, path: readonly number[], 
 
 const UNSETTLED: ReadonlySet<string> = new Set(['running', 'backoff', 'suspended']);
 
-/** Stops everything under way, in order of node key; the frontier is not asked again because the run ends with this. */
+/** Stops everything running, in order of node key; the frontier is not asked again because the run ends with this. */
 export function cancelRunningNodes(batch: Batch, reason: string): void {
   const { run } = batch;
   const active = [...run.state.nodes].filter(([, node]) => UNSETTLED.has(node.status));

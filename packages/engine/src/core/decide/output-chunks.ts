@@ -4,7 +4,7 @@ import { stepOf } from '../fold/step-fold.ts';
 import type { NumberedChunk } from './step.ts';
 
 /**
- * Records streamed text of an effect under way. An effect that was cut off and is performed again streams from the start
+ * Records streamed text of a running effect. An effect that was cut off and is performed again streams from the start
  * again; the pieces that are on record already are passed over.
  */
 export function recordChunks(

@@ -45,7 +45,7 @@ function cancelRun(batch: Batch, command: Command & { type: 'cancel' }): Command
 }
 
 /**
- * `drain-current-node` lets what runs come to its end first; a delay is brought to its end at once, because nobody wants a
+ * `drain-current-node` lets what runs come to its end first; a delay is brought to its end at once, because no one wants a
  * pause that takes effect tomorrow. `immediate` stops between events: delays keep their due time, and an aborted effect
  * starts again as a new attempt after the resume.
  */

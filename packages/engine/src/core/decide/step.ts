@@ -18,12 +18,12 @@ export type Input =
   | { readonly type: 'recovered'; readonly commandsWait?: boolean }
   /** Time has passed: timers, retries and deadlines are looked at. */
   | { readonly type: 'tick' }
-  /** First look at a fork: its prefix was another run's, and what was under way there is not under way here. */
+  /** First look at a fork: its prefix was another run's, and what was running there is not running here. */
   | { readonly type: 'forked' }
   /** Continues where a batch was cut by its budget. Where commands wait, timers are left for later. */
   | { readonly type: 'continue'; readonly commandsWait?: boolean }
   | { readonly type: 'outcome'; readonly key: EffectKey; readonly attempt: number; readonly outcome: Outcome }
-  /** Streamed text of an effect under way. */
+  /** Streamed text of a running effect. */
   | {
       readonly type: 'progress';
       readonly key: EffectKey;

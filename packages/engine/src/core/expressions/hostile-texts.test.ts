@@ -112,7 +112,7 @@ describe('a hostile expression', () => {
         try {
           const result = compiler.compile(whole)({ inputs }, budget);
           evaluated += 1;
-          // Counted by somebody else: what the result takes as JSON was charged before it was made.
+          // Counted by someone else: what the result takes as JSON was charged before it was made.
           expect(JSON.stringify(result).length).toBeLessThanOrEqual(budget.bytes + 8 * budget.steps);
         } catch (error) {
           expect(error, whole).toBeInstanceOf(ExpressionError);

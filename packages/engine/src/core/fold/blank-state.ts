@@ -51,7 +51,7 @@ export function newRunState(
   };
 }
 
-/** A node that is not under way until an event says so. */
+/** A node that is not running until an event says so. */
 export function newNode(nodeId: string, iteration: readonly number[], seq: number): NodeState {
   return {
     nodeId,

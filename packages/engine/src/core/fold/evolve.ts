@@ -452,7 +452,7 @@ function isUnderWay(node: NodeState): boolean {
   return (node.status === 'running' || node.status === 'backoff') && node.isLoop !== true;
 }
 
-/** With nothing under way and somebody asked, the run waits; who was asked first decides for what. Waiting time is not counted. */
+/** With nothing running and someone asked, the run waits; who was asked first decides for what. Waiting time is not counted. */
 function deriveStatus(state: RunState, at: number): void {
   const isWaiting = state.status !== 'running' && isWaitingStatus(state.status);
   if (state.status !== 'running' && !isWaiting) return;

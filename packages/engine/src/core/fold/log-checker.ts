@@ -79,7 +79,7 @@ export interface Violation {
 }
 
 export interface LogCheckOptions {
-  /** False for a run that is still under way; otherwise the log must be complete. */
+  /** False for a run that is still open; otherwise the log must be complete. */
   readonly terminal?: boolean;
   /** What is wrong with a payload of this type; nothing for types it does not know. */
   readonly checkPayload?: (type: string, payload: Json) => readonly string[];

@@ -41,7 +41,7 @@ export function renderSnapshot(
 
 export interface SnapshotExtras {
   readonly status: RunStatus | 'cancelling';
-  /** Set while nobody works on the run because of what it did. */
+  /** Set while no one works on the run because of what it did. */
   readonly quarantined?: { readonly since: string; readonly reason: string } | undefined;
 }
 
@@ -208,7 +208,7 @@ function nodeState(node: NodeState): JsonObject {
 }
 
 function finalOutputs({ plan, record, state }: RunView, masking: Masking): JsonObject {
-  // Without a definition nobody knows which nodes come last; then the log's own word counts.
+  // Without a definition no one knows which nodes come last; then the log's own word counts.
   if (record.imported?.definition !== undefined) return state.outputs ?? {};
   return shownResult(state, plan.root, masking);
 }

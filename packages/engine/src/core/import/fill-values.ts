@@ -14,7 +14,7 @@ export interface Needs {
   readonly inputs: readonly string[];
   readonly configurable: readonly string[];
   readonly slots: readonly NeededSlot[];
-  /** Names of things nobody can give: what a replay would have to take from the record. */
+  /** Names of things no one can give: what a replay would have to take from the record. */
   readonly recorded: readonly string[];
 }
 

@@ -102,7 +102,7 @@ function ofRun({
 }
 
 interface Places {
-  /** Nothing happens for an event that is not there: the list is somebody else's. */
+  /** Nothing happens for an event that is not there: the list is someone else's. */
   add(seq: number, pointer: string): void;
   /** Whether the place itself or something inside is among them. */
   reaches(seq: number, pointer: string): boolean;

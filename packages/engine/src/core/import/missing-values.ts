@@ -11,7 +11,7 @@ import { mayBeRead } from './output-readers.ts';
 /**
  * Which masked values a fork could come to read. Each masked slot is filled with a mark of its own before it is folded; the
  * marks that are still in the state at the cut, where something could read them, are the values that are needed. This errs on
- * one side: a value that nobody will read may be asked for, but nothing ever runs on a placeholder.
+ * one side: a value that no one will read may be asked for, but nothing ever runs on a placeholder.
  */
 export interface NeededSlot {
   /** How the value is asked for: a variable's name, `nodes.ID.outputs.PORT`, or `events.SEQUENCE.MEMBER`. */

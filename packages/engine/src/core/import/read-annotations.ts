@@ -18,7 +18,7 @@ export interface BundleAnnotation {
   readonly seq?: number;
   readonly nodeId?: string;
   readonly signal: JsonObject;
-  /** Of the other host: nobody who is known here. */
+  /** Of the other host: no one who is known here. */
   readonly principal: string;
   readonly note?: string;
   readonly createdAt: number;

@@ -75,7 +75,7 @@ export function createKnownValues(view: RunView): KnownValues {
     const now = { size: leaves.length, leaves: isOverflowing ? NOTHING : leaves };
     places.set(place, now);
     total += now.size - before.size;
-    // What only grew, as a list does, is not counted anew.
+    // What only grew, as a list does, is not counted again.
     const same = sameLeaves(before.leaves, now.leaves);
     for (let at = same; at < now.leaves.length; at++) count(now.leaves[at] as Leaf, 1);
     for (let at = same; at < before.leaves.length; at++) count(before.leaves[at] as Leaf, -1);

@@ -27,7 +27,7 @@ export interface Redactor {
   readonly hasValues: boolean;
   /**
    * The payload as others may see it, or undefined when there is nothing to mask. `text` is the payload as serialized: where
-   * nothing is known to be sensitive, one cheap pass over it answers for nearly every event. `isForeign`: somebody else than the
+   * nothing is known to be sensitive, one cheap pass over it answers for nearly every event. `isForeign`: someone else than the
    * engine has named its members.
    */
   apply(payload: JsonObject, text: string, isForeign?: boolean): JsonObject | undefined;

@@ -4,7 +4,7 @@ import { asDeclared, memberOf, ofMembers, type Sensitivity } from './sensitivity
 
 /**
  * How sensitive what a run holds is, place by place: by declaration, else as the facts say that put it there. A variable that
- * nobody declares is as sensitive as what it was last set from.
+ * no one declares is as sensitive as what it was last set from.
  */
 export interface RunView {
   readonly plan: Plan;

@@ -176,7 +176,7 @@ describe('what is worked out from a sensitive value', () => {
       channels: { open: `c${PIN}` },
     });
     expect(last(run, 'node.completed', 'd')).toMatchObject({ outputs: { x: `d${PIN}` } });
-    // The node's own output is another place, of which nobody said so.
+    // The node's own output is another place, of which no one said so.
     expect(last(run, 'node.completed', 'a')).toMatchObject({ outputs: { output: '[REDACTED]' } });
   });
 

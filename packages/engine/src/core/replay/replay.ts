@@ -214,7 +214,7 @@ function missing(run: LiveRun): { input: Input; now: number } | undefined {
   return due === undefined ? undefined : { input: { type: 'tick' }, now: Math.max(due, now) };
 }
 
-/** The earliest delay, retry or trigger; how long somebody may take to answer is not for a replay to decide. */
+/** The earliest delay, retry or trigger; how long someone may take to answer is not for a replay to decide. */
 function nextDelay(run: LiveRun): number | undefined {
   const { state, timers } = run;
   let earliest = nextTrigger(run);

@@ -1,7 +1,7 @@
 import { effectKey, type NodeKey, type NodeState } from '../../model/run-state.ts';
 import type { Batch } from '../decide/live-run.ts';
 
-/** Nobody wants what the node has under way. */
+/** No one wants what the node has running. */
 export function abortSteps(batch: Batch, key: NodeKey, known: NodeState): void {
   const { run } = batch;
   for (const { id } of known.steps ?? []) {

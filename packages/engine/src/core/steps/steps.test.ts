@@ -60,7 +60,7 @@ describe('a node that works in steps', () => {
 
     run.crash();
 
-    // The second must not be repeated: nobody knows whether it happened.
+    // The second must not be repeated: no one knows whether it happened.
     expect(openSteps(run)).toEqual(['r0.2']);
     expect(run.open.get(step('r0.2'))).toMatchObject({ isRepeat: true, attempt: 0 });
     expect(run.payload('weft.step.failed')).toMatchObject({
@@ -226,7 +226,7 @@ describe('a branch of a run in which a node works in steps', () => {
       expect(checkLog(logEntries(branch.log)), story).toEqual([]);
       const ended = branch.log.filter(({ type }) => type === 'weft.step.completed');
       const names = ended.map(({ payload }) => JSON.parse(payload).step as string).sort();
-      // A step in the middle of whose outcome nothing was cut may fail, because nobody knows whether it happened.
+      // A step in the middle of whose outcome nothing was cut may fail, because no one knows whether it happened.
       expect(new Set(names).size, story).toBe(names.length);
     }
   });

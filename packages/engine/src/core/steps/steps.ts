@@ -178,7 +178,7 @@ function stepEnded(run: LiveRun, key: EffectKey, known: NodeState): void {
   if (isStepping(known)) run.stepping.add(effectOwner(key).key);
 }
 
-/** A new holder: what was open is performed again, or has failed where nobody knows whether it happened. */
+/** A new holder: what was open is performed again, or has failed where no one knows whether it happened. */
 export function recoverStep(batch: Batch, key: EffectKey): void {
   const { run } = batch;
   const found = openStep(run, key);
@@ -240,7 +240,7 @@ export function isStepping({ status, steps }: NodeState): boolean {
   return status === 'running' && (steps === undefined || steps.every(hasEnded));
 }
 
-/** The attempt that is under way of an effect or a step; undefined when there is none. */
+/** The attempt that is running of an effect or a step; undefined when there is none. */
 export function attemptOf({ state }: LiveRun, key: EffectKey): number | undefined {
   const owner = effectOwner(key);
   const known = state.nodes.get(owner.key);

@@ -30,7 +30,7 @@ export function interleave(run: Simulation, choices: readonly Choice[], seen?: S
   return children;
 }
 
-/** The choices alone: the run may still be under way afterwards. */
+/** The choices alone: the run may still be running afterwards. */
 export function play(run: Simulation, choices: readonly Choice[], seen?: Set<string>): ChildWorld {
   const note = (what: string): void => void seen?.add(what);
   const children = childWorld(run, note);
@@ -98,7 +98,7 @@ function someOpen(run: Simulation, pick: number): string | undefined {
   return keys[pick % Math.max(keys.length, 1)];
 }
 
-/** Somebody answers one of the open questions. */
+/** Someone answers one of the open questions. */
 function answerSome(run: Simulation, pick: number, action: string, note: (what: string) => void): void {
   const { suspended } = run.run.state;
   answer(run, suspended[pick % Math.max(suspended.length, 1)], action, `voter-${pick % 3}`, note);

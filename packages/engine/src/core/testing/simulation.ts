@@ -46,7 +46,7 @@ const testVersion: PureNodeType = {
   },
 };
 
-/** Runs a child, then asks somebody about it. */
+/** Runs a child, then asks someone about it. */
 const testChildThenAsk: ChildrenNodeType = {
   kind: 'children',
   typeId: 'test.childThenAsk',
@@ -125,7 +125,7 @@ export interface Simulation {
   answer(nodeId: string, value: Json, rest?: Partial<ResolveCommand>): Step;
   /** The child that the node waits for tells of itself. */
   child(key: NodeKey, status: ChildCommand['status'], rest?: Partial<ChildCommand>): Step;
-  /** The effect under way streams these pieces, the first of them with the number `from`. */
+  /** The running effect streams these pieces, the first of them with the number `from`. */
   stream(key: EffectKey, pieces: readonly string[], from?: number): Step;
   /** Moves the clock to the next timer and ticks. False when there is none. */
   passTime(): boolean;

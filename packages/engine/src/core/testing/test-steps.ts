@@ -3,7 +3,7 @@ import { NodeFailure, type StepMove, type StepRecord, type StepsNodeType } from 
 
 /**
  * Works in rounds: `config.rounds` says how many steps each has; a round of none asks for an approval, one of nine runs a child. Every
- * second step must not be repeated when nobody knows whether it happened. A failed step fails the node, unless the node absorbs it.
+ * second step must not be repeated when no one knows whether it happened. A failed step fails the node, unless the node absorbs it.
  */
 export const testSteps: StepsNodeType = {
   kind: 'steps',

@@ -194,7 +194,7 @@ export interface RunSummary {
   readonly imported?: true;
   /** The store holds something else of it than was written. */
   readonly damaged?: true;
-  /** Set while nobody works on it because of what it did to the host. */
+  /** Set while no one works on it because of what it did to the host. */
   readonly quarantined?: { readonly since: string; readonly reason: string };
 }
 

@@ -99,5 +99,5 @@ export type IngestAnswer =
   | { readonly outcome: 'retrying' }
   /** It was kept for a person to look at. */
   | { readonly outcome: 'dead-lettered'; readonly deadLetterId: string; readonly reason: string }
-  /** The sender asked whether there is somebody; nothing is started. */
+  /** The sender asked whether there is someone; nothing is started. */
   | { readonly outcome: 'answered'; readonly answer: Json };

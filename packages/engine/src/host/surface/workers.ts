@@ -14,7 +14,7 @@ export type { TaskSink, TaskStream };
 /** Those who perform what users have written. A session belongs to the process that it was opened with. */
 export interface Workers {
   /**
-   * Opens a session. `isPrivate`: nobody on the way can read what is sent. Throws `insecure_transport`, `node_type_conflict`,
+   * Opens a session. `isPrivate`: no one on the way can read what is sent. Throws `insecure_transport`, `node_type_conflict`,
    * `validation_error` and `rate_limited`.
    */
   register(caller: Caller, request: RegisterWorkerRequest, isPrivate: boolean): Promise<RegisteredWorker>;

@@ -43,7 +43,7 @@ import { listedWorkflow } from './workflow-tools.ts';
  * A model that calls tools until it has an answer. Every turn of the model and every call of a tool is a step of the node, with its own
  * durable outcome: what the agent knows is what is on record of them.
  *
- *   tools listed ──► turn ──calls──► calls that need nobody ──► calls that a person has accepted, one by one ──► turn
+ *   tools listed ──► turn ──calls──► calls that need no one ──► calls that a person has accepted, one by one ──► turn
  *                      └──answer──► done
  */
 export const agentNode: StepsNodeType = {
@@ -122,7 +122,7 @@ function nextTurn(input: NodeInput, history: AgentHistory): StepMove {
   return { steps: [{ ...turnRequest(turn, modelRequest(input, history)), onUnknownOutcome: 'repeat' }] };
 }
 
-/** Calls that need nobody side by side; then workflows and those that need somebody, one after the other. Undefined when all have come to their end. */
+/** Calls that need no one side by side; then workflows and those that need someone, one after the other. Undefined when all have come to their end. */
 function nextCalls(
   input: NodeInput,
   turn: Turn,

@@ -24,7 +24,7 @@ function decodeText(bytes: Uint8Array, contentType: string): string {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    return UTF8.decode(bytes); // a charset nobody knows is read as UTF-8
+    return UTF8.decode(bytes); // a charset no one knows is read as UTF-8
   }
 }
 

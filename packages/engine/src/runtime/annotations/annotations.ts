@@ -103,7 +103,7 @@ export function createAnnotations(dependencies: AnnotationDependencies): KeptAnn
     return rows.map((row) => JSON.parse(row.body) as Annotation).reverse();
   }
 
-  /** Two at the same moment may both find room; a list that is one longer harms nobody. */
+  /** Two at the same moment may both find room; a list that is one longer harms no one. */
   async function checkRoom(tenant: string, runId: string): Promise<void> {
     const { rows } = await store.listDocuments(tenant, COLLECTION, runId, { limit: MAX_PER_RUN });
     if (rows.length < MAX_PER_RUN) return;

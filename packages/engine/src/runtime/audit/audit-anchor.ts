@@ -87,7 +87,7 @@ export function createAnchorKeeper(dependencies: AnchorKeeperDependencies): Anch
     note(checkpoint) {
       if (checkpoint === undefined || publicKey === undefined) return;
       if (remembered !== undefined && checkpoint.number <= remembered.number) return;
-      // Somebody else's signature proves nothing; the next checkpoint is signed here.
+      // Someone else's signature proves nothing; the next checkpoint is signed here.
       if (isSigned(checkpoint, publicKey)) remembered = sealOf(checkpoint);
     },
     async save() {

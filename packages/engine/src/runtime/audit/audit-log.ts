@@ -119,7 +119,7 @@ export function createAuditLog(store: Documents & AuditTrail): AuditLog {
   }
 
   async function* piecees(start: ChainTip, lastNumber: number, toSeq: number): AsyncGenerator<Batch> {
-    // Ids begin at 1; what somebody put before that is found too.
+    // Ids begin at 1; what someone put before that is found too.
     let fromId = start.nextBatch === 0 ? Number.MIN_SAFE_INTEGER : start.lastId + 1;
     let nextSeq = start.frontier.size;
     let lost = 0;
@@ -141,7 +141,7 @@ export function createAuditLog(store: Documents & AuditTrail): AuditLog {
       fromId = toId + 1;
       nextSeq = found.firstSeq + found.links.length;
     }
-    // The end of the chain is lost: nobody knows how many it held, but that it held one.
+    // The end of the chain is lost: no one knows how many it held, but that it held one.
     if (lost > 0) yield { places: lostPlaces(nextSeq, nextSeq + 1), fromId, toId: fromId };
   }
 
@@ -215,6 +215,6 @@ function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    return undefined; // somebody has written there; to the reader it is missing
+    return undefined; // someone has written there; to the reader it is missing
   }
 }

@@ -179,7 +179,7 @@ export function createAudit(dependencies: AuditDependencies): AuditChain {
     await keeper.save();
   }
 
-  /** A host that was stopped leaves nothing pending. So either it was killed, or somebody else has written entries. */
+  /** A host that was stopped leaves nothing pending. So either it was killed, or someone else has written entries. */
   async function noteLeftovers(): Promise<void> {
     try {
       end = await readEnd();

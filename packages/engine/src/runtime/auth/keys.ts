@@ -246,7 +246,7 @@ function checkScopes(caller: Caller, scopes: readonly string[]): void {
 }
 
 /**
- * A vote counts for the principal of a user's key, and a service may vote for others where nobody is named; so a key of the
+ * A vote counts for the principal of a user's key, and a service may vote for others where no one is named; so a key of the
  * other kind is another identity even under the same name, and so is the same name in another tenant.
  */
 function checkIdentity(caller: Caller, { tenant, principal, kind }: NewKey): void {

@@ -44,10 +44,10 @@ export function createBundles(dependencies: BundleDependencies): Bundles {
 
   async function sourceOf(caller: Caller, row: RunRow): Promise<BundleSource | undefined> {
     const { record } = row;
-    // Seen as by somebody who may only read: links that answer questions do not travel.
+    // Seen as by someone who may only read: links that answer questions do not travel.
     const view = await dependencies.snapshot({ ...caller, scopes: new Set(['runs:read']) }, record.runId);
     if (view === undefined) return undefined;
-    // What stands in for the definition of an imported run is nobody's workflow.
+    // What stands in for the definition of an imported run is no one's workflow.
     const text =
       record.imported?.definition === undefined
         ? await dependencies.store.readDefinition(record.definitionDigest)

@@ -44,7 +44,7 @@ import { writeFailure } from '../commits/write-failure.ts';
  *    entirely or not at all; what is written before it (definition, places of masked values, annotations) is found by its digest
  *    or id and changes nothing on its own.
  * 2. Its id is made from tenant and bundle: the same bundle again is the same run.
- * 3. Nobody ever claims it: nothing makes it due, and commands are refused before they reach its inbox.
+ * 3. No one ever claims it: nothing makes it due, and commands are refused before they reach its inbox.
  */
 export interface ImportDependencies {
   readonly store: RunLog & WorkflowRegistry;

@@ -88,7 +88,7 @@ export function createFillImported(store: RunLog & Documents): FillImported {
     return { slots: fold.needed(), unset };
   }
 
-  /** What a replay would take from the record after the cut; what pure nodes did is worked out anew. */
+  /** What a replay would take from the record after the cut; what pure nodes did is worked out again. */
   async function recordedAfter(row: RunRow, plan: Plan, masks: MaskedSlots, cut: number): Promise<string[]> {
     const names: string[] = [];
     for (const [seq, slots] of Object.entries(masks.events)) {
@@ -146,10 +146,10 @@ export function checkDefinition({ imported }: CreationRecord, isNamed: boolean):
   );
 }
 
-/** So that nobody of another host is taken for somebody of this one who has the same name. */
+/** So that no one of another host is taken for someone of this one who has the same name. */
 const ELSEWHERE = 'imported:';
 
-/** As they are shown here: about this run, by somebody of another host. */
+/** As they are shown here: about this run, by someone of another host. */
 export function importedAnnotations(runId: string, said: readonly BundleAnnotation[]): Annotation[] {
   return said.map(({ annotationId, seq, nodeId, signal, principal, note, createdAt }) => ({
     annotationId,
@@ -167,7 +167,7 @@ export function importedAnnotations(runId: string, said: readonly BundleAnnotati
 
 /**
  * The same annotations, with those that came with a bundle before them. They are kept apart: they take no room from what is said
- * here, and nobody can add to them.
+ * here, and no one can add to them.
  */
 export function withImportedAnnotations(store: Documents, own: KeptAnnotations): KeptAnnotations {
   async function importedOf(run: Kept): Promise<readonly Annotation[]> {

@@ -95,7 +95,7 @@ describe('a process that is drained', () => {
     await until(async () => (await stateOf(second, name)) === 'draining');
     first.effects.calls[0]?.succeed();
 
-    // The other run's effect is still under way, and nobody waits for it.
+    // The other run's effect is still running, and no one waits for it.
     await until(() => second.effects.calls[0]);
     const epochs = [one, two].map(async (runId) => (await store.readRun(runId, undefined))?.epoch);
     expect(new Set(await Promise.all(epochs))).toEqual(new Set([1, 2]));

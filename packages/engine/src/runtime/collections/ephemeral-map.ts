@@ -1,5 +1,5 @@
 /**
- * A map for what comes and goes all the time, such as the runs under way.
+ * A map for what comes and goes all the time, such as the open runs.
  *
  * A plain Map moves to a new table now and then, and the old table goes on pointing at all that was in it, and at the new one.
  * Once such a table is old enough, the collector of young objects takes it for alive until the next full collection, and with

@@ -178,7 +178,7 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
     // In this order: a result that ended the run was durable before the row could say so.
     const row = await store.readRun(runId, undefined);
     const stored = await store.readCommand(runId, commandId);
-    // It was accepted, so it went with its run: what the result was, nobody knows any more.
+    // It was accepted, so it went with its run: what the result was, no one knows any more.
     if (stored === undefined) return 'gone';
     if (stored.commandResult !== undefined) return stored.commandResult;
     return row !== undefined && isTerminalStatus(row.head.status) ? overCommandResult(row, asked) : undefined;

@@ -40,7 +40,7 @@ function claimOf(keyHash: string, requestDigest = 'd1'): IdempotencyClaim<unknow
   };
 }
 
-/** A run that waits for an answer, held by nobody, and the link to its question. */
+/** A run that waits for an answer, held by no one, and the link to its question. */
 async function asking(at: TestHost): Promise<{ runId: string; link: string }> {
   const runId = await at.run(await at.register(GATE));
   await until(async () => (await at.status(runId)) === 'waiting-approval');

@@ -8,7 +8,7 @@ const MOST_ATTEMPTS = 20;
 /** The write was decided from what is no longer there: read again, and decide again. */
 export const CONTENDED = Symbol('contended');
 
-/** Makes an attempt, and another one as long as somebody else was faster. */
+/** Makes an attempt, and another one as long as someone else was faster. */
 export async function untilWritten<Result>(
   attempt: () => Promise<Result | typeof CONTENDED>,
 ): Promise<Result> {

@@ -18,7 +18,7 @@ export interface DiffDependencies {
   readonly states: RunStates;
 }
 
-/** Small enough that comparing and writing one page of each side holds nobody else up. */
+/** Small enough that comparing and writing one page of each side holds no one else up. */
 const PAGE_EVENTS = 500;
 const PAGE_BYTES = 128 * 1024;
 

@@ -10,7 +10,7 @@ import type { MaskFor } from './memory.ts';
 import type { SecretMask } from '../secrets/mask.ts';
 
 /**
- * Results too large for the log. The bytes are streamed into pieces under an id that nobody knows yet; the document that
+ * Results too large for the log. The bytes are streamed into pieces under an id that no one knows yet; the document that
  * names them is written last. So:
  *
  * W-30. A readable artifact is complete: its size and digest are those of its bytes.

@@ -11,7 +11,7 @@ import { NO_STREAMS } from '../testing/no-streams.ts';
 
 /**
  * A process that is frozen past its deadline, at every point between the decision to perform an effect and the effect itself. Another
- * process records that nobody knows what became of it; when the first one wakes, it must not happen any more.
+ * process records that no one knows what became of it; when the first one wakes, it must not happen any more.
  */
 
 const opened: TestHost[] = [];

@@ -39,7 +39,7 @@ import { requiredSecrets, resolveRequired } from '../secrets/required-secrets.ts
  */
 export interface Performer {
   perform(task: EffectTask): EffectHandle;
-  /** Effects under way in this process. */
+  /** Running effects in this process. */
   active(): number;
   /** Effects that wait for room. */
   queued(): number;
@@ -66,7 +66,7 @@ export interface EffectTask {
 }
 
 export interface EffectHandle {
-  /** `isLost`: the run is not ours any more, or is loaded again; otherwise nobody wants the effect any more. */
+  /** `isLost`: the run is not ours any more, or is loaded again; otherwise no one wants the effect any more. */
   abort(isLost: boolean): void;
   /** Of a task that waits for a worker: true when none has it, and none will. */
   withdraw?(): boolean;
@@ -285,7 +285,7 @@ function shownInputs({ inputs, redaction }: EffectRequest): JsonObject | undefin
   return shownMembers(inputs, redaction.inputs, masking.mode === 'omit' ? { mode: 'mask' } : masking);
 }
 
-/** Said to nobody: what was cut while its secrets were read must not begin. */
+/** Said to no one: what was cut while its secrets were read must not begin. */
 function stopped(): NodeFailure {
   return new NodeFailure('service_unavailable', 'The node was stopped before it began.', { retryable: true });
 }

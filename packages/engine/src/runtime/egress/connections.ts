@@ -5,7 +5,7 @@ import type { Addresses } from './policy.ts';
 
 /**
  * Open connections, kept for the next request to the same place. "The same place" includes the checked addresses: a
- * connection is used again only for a request whose addresses were checked anew and came out the same.
+ * connection is used again only for a request whose addresses were checked again and came out the same.
  */
 export interface Connections {
   to(destination: Destination, addresses: Addresses): Dispatcher;
@@ -34,7 +34,7 @@ export function createConnections(connectTimeoutMs: number): Connections {
   };
 }
 
-/** Requests under way on a forgotten place come to their end; its connections close after them. */
+/** Running requests on a forgotten place come to their end; its connections close after them. */
 function forgetOldest(places: Map<string, Pool>): void {
   if (places.size <= MAX_PLACES) return;
   for (const [place, pool] of places) {

@@ -27,7 +27,7 @@ export interface EgressOptions {
   /** Names being looked up at the same time, in all and for one tenant. */
   readonly lookups?: number;
   readonly lookupsPerTenant?: number;
-  /** For resolving, connecting and the TLS handshake, each redirect anew. */
+  /** For resolving, connecting and the TLS handshake, each redirect again. */
   readonly connectTimeoutMs: number;
   /** The longest silence on an open connection. The whole request is bounded by its signal. */
   readonly idleTimeoutMs?: number;
@@ -54,7 +54,7 @@ export function createEgress(options: EgressOptions): Egress {
     timeoutMs: connectTimeoutMs,
   });
   const connections = createConnections(connectTimeoutMs);
-  // Workflows ask the same URLs again and again. Reading one says nothing about whether it is admitted: that is asked anew.
+  // Workflows ask the same URLs again and again. Reading one says nothing about whether it is admitted: that is asked again.
   const destinations = createBoundedCache<string, Destination>(MAX_DESTINATIONS);
 
   function destinationOf(asked: string): Destination {

@@ -3,7 +3,7 @@ import type { StopSignal } from '../../model/node-type.ts';
 import type { Addresses, Resolve } from './policy.ts';
 
 /**
- * Look-ups of names, shared by tenants in turn: a tenant whose names nobody answers for waits for itself.
+ * Look-ups of names, shared by tenants in turn: a tenant whose names no one answers for waits for itself.
  *
  * Q-7. At most `perTenant` look-ups of a tenant and `inAll` of all run at once; the others wait, and their time does not
  *      count yet.
@@ -113,7 +113,7 @@ export function createLookUps(options: LookUpOptions): LookUps {
   };
 }
 
-/** Said to nobody: whoever aborts a request knows why. */
+/** Said to no one: whoever aborts a request knows why. */
 function aborted(): Error {
   return new Error('The look-up was aborted.');
 }

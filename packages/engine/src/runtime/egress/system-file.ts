@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** A small file of the system, read anew after it was changed; absent or unreadable means empty. */
+/** A small file of the system, read again after it was changed; absent or unreadable means empty. */
 export type SystemFile<Value> = () => Value;
 
 export interface SystemFileOptions<Value> {

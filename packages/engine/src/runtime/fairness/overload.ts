@@ -49,7 +49,7 @@ export function createOverloadGauge({ committer, dispatcher, limits }: OverloadD
         ['waiting-bytes', limits.maxWaitingBytes, waiting.bytes, own.bytes, waiting.tenants],
         ['waiting-writes', limits.maxWaitingUnits, waiting.units, own.units, waiting.tenants],
         ['pending-runs', limits.maxPendingRuns, pending.units, ownPending.units, pending.tenants],
-        // Whose part of it is how large nobody can tell.
+        // Whose part of it is how large no one can tell.
         ['event-loop-delay', limits.maxLoopDelayMs, loopDelayMs, loopDelayMs, 1],
       ];
       for (const [cause, limit, all, ofTenant, tenants] of scarce) {

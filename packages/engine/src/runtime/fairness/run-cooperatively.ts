@@ -74,7 +74,7 @@ export function nextTurn(tenant: string): Promise<void> {
 }
 
 /**
- * Does one short piece of work that may turn out long, such as reading what somebody else has made large. In a turn that is
+ * Does one short piece of work that may turn out long, such as reading what someone else has made large. In a turn that is
  * spent it waits for another one.
  */
 export function inTurn<Result>(tenant: string, work: () => Promise<Result>): Promise<Result> {

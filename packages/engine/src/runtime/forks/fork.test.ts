@@ -491,7 +491,7 @@ describe('a fork', () => {
       const runId = await waitingRun();
       const fromSeq = await asked(runId);
 
-      // In one breath: nobody has taken up the branch.
+      // In one breath: no one has taken up the branch.
       const branch = await fork(runId, { mode: 'branch', fromSeq });
       const replay = await fork(branch, { mode: 'replay' });
 

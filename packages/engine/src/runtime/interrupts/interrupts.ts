@@ -48,7 +48,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
   }
 
   return {
-    /** A page ends with as many runs as asked for, or with as many bytes as nobody waits for; memory holds one run at a time. */
+    /** A page ends with as many runs as asked for, or with as many bytes as no one waits for; memory holds one run at a time. */
     async list(caller, page, signal) {
       const found: OpenInterrupt[] = [];
       let { cursor } = page;
@@ -178,7 +178,7 @@ function holderOf({ record }: RunRow, address: string | undefined): Caller {
 
 /** The open questions of a run, as its owner may see them. */
 export function openInterrupts(row: RunRow, plan: Plan, state: RunState, linkTo: LinkTo): OpenInterrupt[] {
-  // Nobody here can answer what another host has asked.
+  // No one here can answer what another host has asked.
   if (row.record.imported !== undefined) return [];
   return state.suspended.flatMap((key) => {
     const node = state.nodes.get(key);

@@ -48,7 +48,7 @@ const accept = (at: Pick<TestHost, 'host'>, token: string | undefined) =>
 const payloadOf = (token: string | undefined): JsonObject =>
   JSON.parse(Buffer.from(String(token).split('.')[0] ?? '', 'base64url').toString()) as JsonObject;
 
-/** What somebody could make who has learnt the keys. */
+/** What someone could make who has learnt the keys. */
 function forged(token: string | undefined, change: JsonObject): string {
   const link = { ...payloadOf(token), ...change };
   const payload = Buffer.from(JSON.stringify(link)).toString('base64url');

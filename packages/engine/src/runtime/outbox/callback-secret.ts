@@ -46,7 +46,7 @@ export function createCallbackSecret(
       onlyNew: true,
     });
     if (result.state === 'committed') return secret;
-    // Somebody else was first, and theirs counts.
+    // Someone else was first, and theirs counts.
     const theirs =
       result.state === 'refused' && result.reason === 'document_exists' ? await read(tenant) : undefined;
     if (theirs === undefined) throw writeFailure(result);

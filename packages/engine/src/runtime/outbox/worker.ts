@@ -22,7 +22,7 @@ import { createSettle, type SettleOptions } from './settle.ts';
  */
 export interface OutboxWorker {
   start(): void;
-  /** Claims nothing more; what is under way has `graceMs` to end. What did not is left to be sent again. */
+  /** Claims nothing more; what is running has `graceMs` to end. What did not is left to be sent again. */
   stop(graceMs: number): Promise<void>;
   /** There may be something due. */
   wake(): void;
@@ -185,7 +185,7 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
     }
   }
 
-  /** Rows that nobody will send here go back at once, so that another process need not wait for the lease. */
+  /** Rows that no one will send here go back at once, so that another process need not wait for the lease. */
   async function releaseClaim(): Promise<void> {
     const rows = [...targets.values()].flatMap(({ queue }) => queue.splice(0));
     queued = 0;

@@ -23,7 +23,7 @@ import { batchUnit, type BatchTools, decideBatch } from '../scheduling/decide-ba
 
 /**
  * Cancels a run that is set aside. Usually as any other run is cancelled, with its nodes and children; where its log cannot be
- * read, or somebody has come to harm over trying that, by its last event alone.
+ * read, or someone has come to harm over trying that, by its last event alone.
  */
 export interface CancelAsideDependencies extends BatchTools {
   /** Tells of damage instead of throwing it. */

@@ -49,7 +49,7 @@ export interface Trial {
   outcome(nextSeq: number): NonNullable<RunUnit['heldAgainst']>;
   /** The decision is over; `isTakenBack` when it was written, and the note with it. True when the run is no suspect any more. */
   end(nextSeq: number, isTakenBack: boolean): Promise<boolean>;
-  /** Nobody here works on the run any more. */
+  /** No one here works on the run any more. */
   close(isTakenBack: boolean): void;
 }
 
@@ -259,7 +259,7 @@ function strikesOf({ struckWhile = [] }: Suspicion): number {
 interface Line {
   /** Resolves, one after the other, with the way to let the next one in. */
   enter(): Promise<() => void>;
-  /** While somebody is in: resolves when that is over, or has lasted long. */
+  /** While someone is in: resolves when that is over, or has lasted long. */
   occupied(): Promise<void> | undefined;
 }
 

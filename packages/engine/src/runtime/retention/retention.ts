@@ -132,7 +132,7 @@ export function createRetention(dependencies: RetentionDependencies): RetentionS
     return removed;
   }
 
-  /** A refusal is normal: somebody needs the run, or was faster. It is looked at again in the next sweep. */
+  /** A refusal is normal: someone needs the run, or was faster. It is looked at again in the next sweep. */
   async function removeWave(wave: readonly ExpiredRun[]): Promise<number> {
     const results = await Promise.all(
       wave.map(async ({ tenant, runId }) =>

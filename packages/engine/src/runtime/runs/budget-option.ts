@@ -20,7 +20,7 @@ const BudgetSchema = Type.Object(
 
 const problemsOf = compileValidator(BudgetSchema);
 
-/** Of the protocol, and not kept here: what nobody would keep to must not be promised. */
+/** Of the protocol, and not kept here: what no one would keep to must not be promised. */
 const NOT_KEPT: Readonly<Record<string, string>> = {
   maxRetries: 'settings.retry of a node says how often it is attempted',
 };

@@ -38,7 +38,7 @@ export function explainWaitingFor(explanation: Explanation, aside: Quarantined):
   };
 }
 
-/** Nobody holds it, and it is not due for the sake of what is under way: workers may take its tasks from the store. */
+/** No one holds it, and it is not due for the sake of what is running: workers may take its tasks from the store. */
 export function isParked({ holder, head }: RunRow): boolean {
   return holder === undefined && head.wakeAt !== 0;
 }

@@ -163,7 +163,7 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
       return openCursor({ store, feed, states, isHeld, kept }, { runId, tenant }, options);
     },
 
-    /** Records may be large and summaries are small: the store is asked for as many bytes as nobody waits for, again and again. */
+    /** Records may be large and summaries are small: the store is asked for as many bytes as no one waits for, again and again. */
     async list(caller, { status, ...others }, page, signal) {
       const isCancelling = status?.includes('cancelling') === true ? wanted(status) : undefined;
       const isWanted = (row: RunRow): boolean =>

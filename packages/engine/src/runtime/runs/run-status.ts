@@ -2,7 +2,7 @@ import { toIso } from '@weft/protocol';
 import { isTerminalStatus, type RunStatus } from '../../model/run-state.ts';
 import type { RunRow } from '../../ports/store.ts';
 
-/** Since when, and why, nobody works on the run; undefined for every other one. */
+/** Since when, and why, no one works on the run; undefined for every other one. */
 export function quarantineOf({ head, suspicion }: RunRow): { since: string; reason: string } | undefined {
   if (suspicion?.quarantinedAt === undefined || isTerminalStatus(head.status)) return undefined;
   return { since: toIso(suspicion.quarantinedAt), reason: suspicion.reason };

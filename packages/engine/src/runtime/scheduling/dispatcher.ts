@@ -37,7 +37,7 @@ import { createOrphanedClaims } from './orphaned-claims.ts';
  */
 export interface Dispatcher {
   start(): void;
-  /** Ends every actor, waiting up to `graceMs` for effects under way. */
+  /** Ends every actor, waiting up to `graceMs` for running effects. */
   stop(graceMs: number): Promise<void>;
   /** From now on takes no runs, and gives back those that are held. */
   drain(): void;
@@ -48,7 +48,7 @@ export interface Dispatcher {
   actor(runId: string): RunActor | undefined;
   /** Takes over a run that was created, claimed and begun in one write. */
   adopt(held: HeldRun): void;
-  /** A run was created that nobody holds. */
+  /** A run was created that no one holds. */
   pending(runId: string, tenant: string): void;
   /** Runs created here that wait for room. */
   readonly pendingRuns: PendingRuns['loads'];
@@ -369,7 +369,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function claimOne(runId: string): Promise<void> {
     const holder = lease.holder();
-    // A run that nobody holds is due by its command; another process finds it.
+    // A run that no one holds is due by its command; another process finds it.
     if (!running || draining || holder === undefined || runs.isLoading(runId)) return;
     if (!memory.admitCommanded(runId)) return wake();
     try {

@@ -8,7 +8,7 @@ export interface DueScan {
   start(): void;
   /** Some run may be due at this time, or now. */
   wake(at?: number): void;
-  /** Resolves when no look is under way; where one takes long, without it: what it still does is as if the process were killed. */
+  /** Resolves when no look is running; where one takes long, without it: what it still does is as if the process were killed. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function createDueScan({ clock, pollMs, look }: DueScanOptions): DueScan 
   let scanAgain = false;
   let timer: NodeJS.Timeout | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
-  /** Looks in a row that got nothing although something was due: by another clock it is not, or somebody is at it. */
+  /** Looks in a row that got nothing although something was due: by another clock it is not, or someone is at it. */
   let fruitless = 0;
 
   function wake(at = 0): void {

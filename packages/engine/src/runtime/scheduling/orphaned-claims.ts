@@ -4,7 +4,7 @@ import type { Lease } from './lease.ts';
 
 /**
  * Runs that this process holds in the store and does not know of, because the answer to a claim was lost. As long as the process
- * lives nobody else may take them, so it has to find them itself.
+ * lives no one else may take them, so it has to find them itself.
  */
 export interface OrphanedClaims {
   /** The answer to a claim was lost. */

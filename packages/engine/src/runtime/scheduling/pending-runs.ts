@@ -1,6 +1,6 @@
 import { createLoads, type Loads } from '../fairness/loads.ts';
 
-/** Runs that were created here and that nobody has taken yet. */
+/** Runs that were created here and that no one has taken yet. */
 export interface PendingRuns {
   add(runId: string, tenant: string): void;
   delete(runId: string): void;

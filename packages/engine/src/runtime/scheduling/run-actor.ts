@@ -49,7 +49,7 @@ export interface RunActor {
   poke(): void;
   /** Calls `render` while the state is exactly what is durable. Undefined when the store must be asked instead. */
   read<Result>(render: (run: LiveRun) => Result): Promise<{ readonly value: Result } | undefined>;
-  /** No new effects; ends when those under way have been recorded. */
+  /** No new effects; ends when those running have been recorded. */
   drain(): void;
   /** Leaves memory if it does nothing but wait for workers, its tasks being kept in the store. False when it stays. */
   park(): boolean;
@@ -81,7 +81,7 @@ export type Ending =
   | { readonly type: 'crashed' }
   /** The claim was given up with the last write. */
   | { readonly type: 'parked'; readonly poked: boolean; readonly wakeAt: number | null }
-  /** Somebody else owns the run. */
+  /** Someone else owns the run. */
   | { readonly type: 'lost' }
   /** The store takes what others write, but not this. */
   | { readonly type: 'unwritable' }
@@ -280,7 +280,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     if (step.events.length === 0 && decided === undefined && !release) {
       tell(false);
       act(step);
-      return yieldTurn(); // always: a run that finds nothing to decide, however often it looks, holds up nobody
+      return yieldTurn(); // always: a run that finds nothing to decide, however often it looks, holds up no one
     }
     const continues = source !== undefined;
     const heldAgainst = trial?.outcome(run.state.nextSeq);

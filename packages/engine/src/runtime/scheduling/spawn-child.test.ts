@@ -30,7 +30,7 @@ const request = (rest: Partial<SpawnRequest> = {}): SpawnRequest => ({
   ...rest,
 });
 
-/** A store that nobody reaches until `backAt`. */
+/** A store that no one reaches until `backAt`. */
 function withOutage(backAt: number) {
   const created: string[] = [];
   let reads = 0;

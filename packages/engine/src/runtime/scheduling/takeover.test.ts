@@ -47,7 +47,7 @@ function cuttable(store: Store): Store & { cut(): void; mend(): void } {
   };
 }
 
-/** Puts a command into the inbox while nobody is there to hear it. */
+/** Puts a command into the inbox while no one is there to hear it. */
 async function accept(store: Store, runId: string, ...commands: Command[]): Promise<void> {
   for (const [index, command] of commands.entries()) {
     const ids = { batchId: `b${index}`, tenant: 'default', runId, commandId: `c${index}` };

@@ -13,7 +13,7 @@ export function requiredSecrets(
 
 /**
  * Resolves what a node requires, before it touches the world. What comes back answers those from memory, so that one
- * performance sees one value even if the secret is set anew meanwhile.
+ * performance sees one value even if the secret is set again meanwhile.
  */
 export async function resolveRequired(secrets: Secrets, ids: readonly string[]): Promise<Secrets> {
   const values = new Map<string, string>();

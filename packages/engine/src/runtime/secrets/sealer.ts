@@ -11,7 +11,7 @@ export interface Sealer {
   seal(place: SealedPlace, value: string): Sealed;
   /** Undefined when the text was sealed with another key, for another place, or was changed since. */
   open(place: SealedPlace, sealed: Sealed): string | undefined;
-  /** A digest that nobody without the key can find by trying values. */
+  /** A digest that no one without the key can find by trying values. */
   digest(text: string): string;
 }
 

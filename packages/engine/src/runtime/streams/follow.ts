@@ -127,7 +127,7 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
     return false;
   }
 
-  /** Hands on what comes, until somebody has to look, the taker is full, or nothing has come for a while. */
+  /** Hands on what comes, until someone has to look, the taker is full, or nothing has come for a while. */
   function listen(take: Take): Promise<'look' | 'full' | 'quiet'> {
     if (ended || attachment.version() !== nothingNewAt) return Promise.resolve('look');
     return new Promise((resolve, reject) => {

@@ -162,7 +162,7 @@ export function createBorrowedTasks(options: BorrowedOptions): BorrowedTasks {
     options.hub().drop(served, reason);
   }
 
-  /** Nobody wants a task any more that was taken down. */
+  /** No one wants a task any more that was taken down. */
   async function check(runId: string): Promise<void> {
     const stored = new Map((await store.readTasks([runId])).map((task) => [task.taskId, task]));
     for (const [taskId, known] of borrowed) {

@@ -13,7 +13,7 @@ import type { WorkerHub } from './worker-hub.ts';
  * Tasks of runs that this process holds, put up in the store for workers of others.
  *
  * H-12. A task is either here or put up, never both: it comes back only when it was taken down, and it is taken down only while
- *       nobody has it. Its result is taken from the store by the holder of the run, whichever process that is by then.
+ *       no one has it. Its result is taken from the store by the holder of the run, whichever process that is by then.
  */
 export interface PutUpTasks {
   /** Before a task is offered: hears of what other processes serve, where that matters. */
@@ -23,7 +23,7 @@ export interface PutUpTasks {
   offer(own: PutUp): boolean;
   /** Of a task that had begun before: true when the store knows of it, and it stays there or has its result. */
   find(own: PutUp): Promise<boolean>;
-  /** Nobody wants it any more. */
+  /** No one wants it any more. */
   withdraw(own: PutUp): void;
   /** It is not ours any more; whoever holds the run next finds it. */
   leave(own: PutUp): void;
@@ -42,7 +42,7 @@ export interface PutUp {
   readonly task: EffectTask;
   readonly served: ServedTask;
   readonly onResult: (result: TaskResult, settled: () => void) => void;
-  /** It is here again: nobody has it. */
+  /** It is here again: no one has it. */
   readonly onBack: () => void;
   /** False: it is over; `settled` is called when that is durable. */
   readonly onLost: (losses: number, settled: () => void) => boolean;

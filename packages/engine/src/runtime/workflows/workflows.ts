@@ -55,7 +55,7 @@ export interface WorkflowDependencies {
 
 const SHOWN_PROBLEMS = 50;
 const KEPT_SKETCHES = 1_000;
-/** Reading a longer definition takes so long that somebody else should go first before the next. */
+/** Reading a longer definition takes so long that someone else should go first before the next. */
 const LARGE_TEXT = 65_536;
 
 interface Complete {
@@ -146,7 +146,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
     return { full, pins, ...identity };
   }
 
-  /** Only what is offered anew is looked through for credentials: what was registered before keeps running. */
+  /** Only what is offered again is looked through for credentials: what was registered before keeps running. */
   async function examine(
     definition: unknown,
     digest: string,

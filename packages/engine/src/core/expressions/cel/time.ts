@@ -31,7 +31,7 @@ const UNIT_NANOS: Readonly<Record<string, bigint>> = {
   ns: 1n,
 };
 
-/** Longer is no duration that somebody wrote. */
+/** Longer is no duration that someone wrote. */
 const MAX_DURATION = 100;
 const DURATION_PART = /(\d*)(?:\.(\d*))?(ns|us|µs|ms|s|m|h)/y;
 const FRACTION_DIGITS = 13;

@@ -29,7 +29,7 @@ function whole(start: number, end: number): Found {
   return { end, hiddenStart: start, hiddenEnd: end };
 }
 
-/** `user:password@`, behind `scheme://`. The last @ counts: somebody may have forgotten to encode one in the password. */
+/** `user:password@`, behind `scheme://`. The last @ counts: someone may have forgotten to encode one in the password. */
 function userinfo(text: string, from: number, runs: Runs): Found | undefined {
   if (!isIn(IN.dashed, text.charCodeAt(from - '://'.length - 1))) return undefined;
   // No run of these characters goes beyond the next slash, so none is gone through twice.

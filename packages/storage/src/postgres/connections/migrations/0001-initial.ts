@@ -5,7 +5,7 @@
  * - `runs.due_at` is what the scheduler goes by: `wake_at`, or 0 while a command waits, or NULL when nothing but a command can
  *   move the run. Statuses below 6 are open (codec.ts); the partial indexes hold open runs only, so finished ones cost them
  *   nothing. Most appends change no indexed column and stay on their page, for which the fill factor leaves room.
- * - `commands.ord` and `workflows.ord` count per run and per workflow, under a lock or a unique index: nobody reads on over a
+ * - `commands.ord` and `workflows.ord` count per run and per workflow, under a lock or a unique index: no one reads on over a
  *   serial of the whole table, whose numbers become visible out of order. `audit.id` is such a serial; its writers take turns.
  *   `runs.ord` and `documents.ord` only tell rows of one millisecond apart in lists that go from new to old; `outbox.ord` orders
  *   a lane, whose rows are written under the lock of one run.
