@@ -345,6 +345,66 @@ describe('the door', () => {
   });
 });
 
+describe('the prompts of a session', () => {
+  const QUESTION = {
+    templateId: 'order-question',
+    version: '1.0.0',
+    kind: 'user',
+    description: 'Asks for an order.',
+    text: 'Where are the {{count}} pieces of order {{order}}? {{note}}',
+    variables: [
+      { name: 'order', type: 'string', required: true, description: 'Its number.' },
+      { name: 'count', type: 'number', required: false, defaultValue: 1 },
+    ],
+  };
+
+  it('are the questions of the prompt library, filled with the arguments', async () => {
+    for (const template of [QUESTION, { ...QUESTION, templateId: 'rules', kind: 'system' }])
+      expect(await at.call('POST', '/v1/prompts', { body: template })).toMatchObject({ status: 201 });
+    const { client } = await connect();
+
+    const { prompts } = await client.listPrompts();
+    const { messages } = await client.getPrompt({
+      name: 'order-question',
+      arguments: { order: 'A-17', count: '2' },
+    });
+
+    expect(prompts).toEqual([
+      {
+        name: 'order-question',
+        description: 'Asks for an order.',
+        arguments: [
+          { name: 'order', description: 'Its number.', required: true },
+          { name: 'count', required: false },
+          { name: 'note', required: false },
+        ],
+      },
+    ]);
+    expect(messages).toEqual([
+      { role: 'user', content: { type: 'text', text: 'Where are the 2 pieces of order A-17? ' } },
+    ]);
+  });
+
+  it.each([
+    ['rules', {}, /no prompt "rules"/],
+    ['order-question', {}, /order/],
+    ['order-question', { order: 'x', count: 'many' }, /"count" is a number/],
+    ['order-question', { order: 'x', other: 'y' }, /other/],
+  ])('refuse what does not fit: %s %o', async (name, given, message) => {
+    for (const template of [QUESTION, { ...QUESTION, templateId: 'rules', kind: 'system' }])
+      await at.call('POST', '/v1/prompts', { body: template });
+    const { client } = await connect();
+
+    await expect(client.getPrompt({ name, arguments: given })).rejects.toThrow(message);
+  });
+
+  it('are not for a key without the scope', async () => {
+    const { client } = await connect(await at.keyWithout('prompts:read'));
+
+    await expect(client.listPrompts()).rejects.toThrow(/prompts:read/);
+  });
+});
+
 async function firstRun(): Promise<string> {
   for (let tries = 0; tries < 500; tries += 1) {
     const { runs } = (await at.call('GET', '/v1/host/weft/runs')).json as unknown as {

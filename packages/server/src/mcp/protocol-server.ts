@@ -3,6 +3,8 @@ import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/proto
 import {
   CallToolRequestSchema,
   ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
@@ -21,6 +23,7 @@ import {
   type ProtocolDoor,
 } from '../protocols/perform-operation.ts';
 import { formOf } from '../protocols/question.ts';
+import { getPrompt, listPrompts } from './prompts.ts';
 import { listResources, readResource, RESOURCE_TEMPLATES, UnknownResource } from './resources.ts';
 import { callTool, InvalidArguments, listTools, type ToolSession, UnknownTool } from './tools.ts';
 
@@ -35,7 +38,7 @@ const INSTRUCTIONS =
 export function createProtocolServer(door: ProtocolDoor, version: string, isClosed: () => boolean): Server {
   const server = new Server(
     { name: 'weft', title: 'Weft', version },
-    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS },
   );
 
   function sessionOf({ signal, authInfo, _meta, sendNotification }: Extra): ToolSession {
@@ -88,6 +91,12 @@ export function createProtocolServer(door: ProtocolDoor, version: string, isClos
   }));
   server.setRequestHandler(ReadResourceRequestSchema, ({ params }, extra) =>
     answered(async () => ({ contents: [{ ...(await readResource(sessionOf(extra), params.uri)) }] })),
+  );
+  server.setRequestHandler(ListPromptsRequestSchema, ({ params }, extra) =>
+    answered(() => listPrompts(sessionOf(extra), params?.cursor)),
+  );
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }, extra) =>
+    answered(() => getPrompt(sessionOf(extra), params.name, params.arguments ?? {})),
   );
   return server;
 }
