@@ -1,4 +1,5 @@
 import type { Scenario } from './measuring/scenario.ts';
+import { agents } from './scenarios/agents.ts';
 import { cliffs } from './scenarios/cliffs.ts';
 import { engineAppends } from './scenarios/engine-appends.ts';
 import { evidence } from './scenarios/evidence.ts';
@@ -21,6 +22,7 @@ export const SCENARIOS: readonly Scenario[] = [
   sqliteWorkloads,
   postgresWorkloads,
   workers,
+  agents,
   engineAppends,
   sse,
   slowSubscriber,

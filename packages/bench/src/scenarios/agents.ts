@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { KEY, weft } from '../hosts/contenders.ts';
+import type { ServerProcess } from '../hosts/server-process.ts';
+import { expectCall, registerWorkflow, statusOf } from '../load/calls.ts';
+import { MODEL, type Speech, speechText, startModelServer } from '../load/model-server.ts';
+import { chainOf, workloadOf } from '../load/workloads.ts';
+import { percentile } from '../measuring/measure.ts';
+import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
+import { createTally, type Tally } from '../measuring/tally.ts';
+
+const SPEECH: Speech = { pieces: 300, perSecond: 20 };
+const WORKFLOW = 'bench-agents';
+/** What others ask for meanwhile: runs of A, far below what the host can do. */
+const OTHERS = { workflowId: workloadOf('A').workflowId, clients: 8, perSecond: 100 };
+const MEASURED_MS = 8_000;
+const PATIENCE_MS = 120_000;
+
+export const agents: Scenario = {
+  name: 'agents',
+  title: 'Agents whose models stream, next to other runs',
+  rawLimit: 'the same other runs without the agents, in turn',
+  goals: [],
+  async measure(lab) {
+    const model = await startModelServer(SPEECH);
+    lab.cleanUp(() => model.close());
+    const folder = lab.newFolder('agents');
+    const config = join(lab.newFolder('agents-config'), 'weft.json');
+    const providers = { bench: { kind: 'openai-compatible', baseUrl: model.url } };
+    writeFileSync(config, JSON.stringify({ models: { providers, default: `bench/${MODEL}` } }));
+    const host = await weft.start({ folder }, lab.echo, { WEFT_CONFIG: config });
+    lab.cleanUp(() => host.stop());
+    const step = { typeId: 'weft.ai.agent', config: { instructions: 'Speak.', prompt: 'Now.', tools: [] } };
+    await registerWorkflow({ port: host.port, key: KEY }, chainOf(WORKFLOW, 'an agent that speaks', [step]));
+    await others(lab, host, lab.warmUpMs);
+    const tally = createTally();
+    for (let round = 0; round < lab.rounds; round += 1) await measureRound(lab, host, tally);
+    return { figures: tally.figures() };
+  },
+};
+
+async function measureRound(lab: Lab, host: ServerProcess, tally: Tally): Promise<void> {
+  const count = sized(lab, 200, 20);
+  const without = await others(lab, host, MEASURED_MS);
+  const runIds = await Promise.all(Array.from({ length: count }, () => startAgent(host)));
+  const next = await others(lab, host, MEASURED_MS);
+  const wrong = (await Promise.all(runIds.map((runId) => isWrong(host, runId)))).filter(Boolean).length;
+  for (const [name, share] of [
+    ['p50', 0.5],
+    ['p99', 0.99],
+  ] as const) {
+    const title = `a run of A next to ${count} agents that stream ${SPEECH.perSecond} pieces a second each, ${name}`;
+    tally.add(`agents/${name}`, { title, unit: 'ms', better: 'less' }, percentile(next, share));
+    tally.against(`agents/${name}`, 'without them', percentile(without, share));
+  }
+  const about = { title: 'agents with a text that is not whole', unit: 'runs', better: 'less' } as const;
+  tally.add('agents/wrong', about, wrong);
+}
+
+async function others(lab: Lab, { port }: ServerProcess, ms: number): Promise<readonly number[]> {
+  const { latencies } = await lab.driver.load({ kind: 'runs', target: { port, key: KEY }, ms, ...OTHERS });
+  return latencies;
+}
+
+async function startAgent({ port }: ServerProcess): Promise<string> {
+  const body = JSON.stringify({ workflowId: WORKFLOW });
+  const { text } = await expectCall({ port, key: KEY }, { method: 'POST', path: '/v1/runs', body }, 201);
+  return (JSON.parse(text) as { runId: string }).runId;
+}
+
+/** True when its log does not hold every piece once, in order, and its end. */
+async function isWrong({ port }: ServerProcess, runId: string): Promise<boolean> {
+  const target = { port, key: KEY };
+  const until = performance.now() + PATIENCE_MS;
+  while ((await statusOf(target, runId)) !== 'completed') {
+    if (performance.now() > until) return true;
+    await pause(250);
+  }
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/runs/${runId}/events/poll?timeout=1&limit=1000`, {
+    headers: { authorization: `Bearer ${KEY}` },
+  });
+  const { events } = (await answer.json()) as { events: { type: string; payload: { chunk?: string } }[] };
+  const said = events.filter(({ type }) => type === 'output.chunk').map(({ payload }) => payload.chunk ?? '');
+  return said.join('') !== speechText(SPEECH);
+}
