@@ -108,7 +108,7 @@ function textOf(kind: string, { title, question, prompt, message, questions }: J
     ? questions.map((each) => (isJsonObject(each) ? each['question'] : undefined))
     : [];
   const texts = [title, question, prompt, message, ...several, HOW[kind]];
-  const said = texts.filter((text) => typeof text === 'string' && text !== '').join('\n');
+  const said = texts.filter((text) => typeof text === 'string' && text !== '').join(' ');
   return said === '' ? 'The workflow asks for an answer.' : said;
 }
 

@@ -33,5 +33,5 @@ const COLUMNS = [
   { title: 'SKILL', value: ({ id }: PeerSkill) => id },
   { title: 'NAME', value: ({ name }: PeerSkill) => name },
   { title: 'DIGEST', value: ({ digest }: PeerSkill) => digest.slice(0, 12) },
-  { title: 'DESCRIPTION', value: ({ description }: PeerSkill) => description },
+  { title: 'DESCRIPTION', value: ({ description }: PeerSkill) => description.split('\n', 1)[0] ?? '' },
 ];
