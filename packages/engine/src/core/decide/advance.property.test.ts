@@ -11,7 +11,7 @@ import { fold, logEntries, simulate, type Simulation } from '../testing/simulati
 
 /** Generated workflows under generated worlds: what must hold whatever happens, in whatever order. */
 
-const RUNS = Number(process.env.WEFT_PROPERTY_RUNS ?? 300);
+const RUNS = Number(process.env.WEFT_PROPERTY_RUNS ?? 200);
 
 describe('any workflow, under any interleaving of outcomes, time, commands and crashes,', () => {
   it('ends, and leaves a legal log', () => {
