@@ -4,8 +4,8 @@ export {
   ENVELOPE_PAYLOADS,
   ENVELOPE_VERSION,
   isEnvelopeKind,
-} from './documents/ai-envelope.ts';
-export type { EnvelopeKind, EnvelopePayload } from './documents/ai-envelope.ts';
+} from './documents/agents/ai-envelope.ts';
+export type { EnvelopeKind, EnvelopePayload } from './documents/agents/ai-envelope.ts';
 export {
   ANNOTATION_TARGETS,
   AnnotationCreateSchema,
@@ -209,30 +209,35 @@ export {
   PROMPT_REF_TEXT,
   RenderPromptSchema,
   UpdatePromptSchema,
-} from './documents/prompts.ts';
+} from './documents/agents/prompts.ts';
 export type {
   CreatePromptRequest,
   PromptTemplateDocument,
   RenderedPrompt,
   RenderPromptRequest,
   UpdatePromptRequest,
-} from './documents/prompts.ts';
+} from './documents/agents/prompts.ts';
 export { composePrompt, placeholders } from './prompts/render-prompt.ts';
 export type { ComposedPrompt } from './prompts/render-prompt.ts';
 export { workflowInputSchema } from './documents/workflow-inputs.ts';
-export type { PeerDocument, PeerTest } from './documents/peers.ts';
-export { CallToolSchema } from './documents/tools.ts';
-export type { CallToolRequest, ToolOutcome, ToolServerDocument, ToolServerTest } from './documents/tools.ts';
+export type { PeerDocument, PeerTest } from './documents/agents/peers.ts';
+export { CallToolSchema } from './documents/agents/tools.ts';
+export type {
+  CallToolRequest,
+  ToolOutcome,
+  ToolServerDocument,
+  ToolServerTest,
+} from './documents/agents/tools.ts';
 export { parseStrictJson, strictJsonInSteps } from './json/strict-json.ts';
 export type { StrictJsonOptions } from './json/strict-json.ts';
 export { countOf, indexOf, lastIndexOf, searchSteps } from './json/text-search.ts';
 export { toIso } from './json/time.ts';
 export { assertValid, compileValidator } from './validation/validate.ts';
 export type { Problem, Validator } from './validation/validate.ts';
-export { COST_REPORT_GROUPS, PriceListSchema } from './documents/costs.ts';
-export type { CostReport, PriceListDocument, PriceListSummary } from './documents/costs.ts';
-export { TestModelSchema } from './documents/models.ts';
-export type { ModelListDocument, ModelTest } from './documents/models.ts';
+export { COST_REPORT_GROUPS, PriceListSchema } from './documents/agents/costs.ts';
+export type { CostReport, PriceListDocument, PriceListSummary } from './documents/agents/costs.ts';
+export { TestModelSchema } from './documents/agents/models.ts';
+export type { ModelListDocument, ModelTest } from './documents/agents/models.ts';
 export { compileClientSchema } from './validation/client-schema/client-schema.ts';
 export type { ClientSchema } from './validation/client-schema/client-schema.ts';
 export {

@@ -198,7 +198,7 @@ describe('a registry', () => {
       () => publish('vendor.acme.x', '2.0.0', archiveOf('vendor.acme.x')),
     ],
     [
-      'another digest, whoever owns the namespace',
+      'another digest, before the owner of the namespace is looked up',
       400,
       'pack_integrity_failure',
       () =>
@@ -246,7 +246,7 @@ describe('a registry', () => {
     ['/vendor.acme.hello/-/9.9.9.sig', 404, 'signature_not_available'],
     ['/vendor.acme.hello/-/not-a-version.json', 400, 'invalid_version'],
     ['/vendor.acme.nothing/-/keychain', 200, undefined],
-    ['/vendor.nobody.x/-/keychain', 404, 'pack_not_found'],
+    ['/vendor.unknown.x/-/keychain', 404, 'pack_not_found'],
     ['/vendor.acme.hello/-/1.0.0.exe', 404, 'not_found'],
     ['/-/search?q=a&x=1', 400, 'validation_error'],
     ['/vendor.acme.hello/more/than/that', 404, 'not_found'],

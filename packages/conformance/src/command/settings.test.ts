@@ -60,7 +60,7 @@ describe('flags that contradict each other', () => {
     [{ offline: true, strict: true }, '--strict looks at what a host claims'],
     [{ ...URL_FLAG, reports: ['a.json', './a.json'] }, 'is given twice'],
     [{ ...URL_FLAG, reports: ['a.txt'] }, "the file's ending says what to write"],
-    [{ ...URL_FLAG, 'policy-providers': 'disabled=a,forbidden=b' }, '"forbidden=b" is none'],
+    [{ ...URL_FLAG, 'policy-providers': 'disabled=a,forbidden=b' }, 'Correct "forbidden=b"'],
     [{}, 'Which host?'],
   ])('are refused clearly: %j', (flags, message) => {
     expect(() => settings(flags)).toThrow(message);

@@ -180,7 +180,7 @@ function policiesFrom(text: string | undefined): PolicyProviders {
     const [mode = '', provider = ''] = pair.split('=');
     if (POLICY_MODES.some((known) => known === mode) && provider !== '') return [mode, provider];
     throw new UsageError(
-      `--policy-providers takes MODE=PROVIDER, separated by commas; the modes are ${POLICY_MODES.join(', ')}. "${pair}" is none.`,
+      `--policy-providers takes MODE=PROVIDER, separated by commas; the modes are ${POLICY_MODES.join(', ')}. Correct "${pair}".`,
     );
   });
   return Object.fromEntries(pairs) as PolicyProviders;

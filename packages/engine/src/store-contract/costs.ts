@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CostQuery, CostRow, UsageRow } from '../ports/store.ts';
 import { appendUnit, commitOne, completed, createUnit, given, newRunId } from './fixtures.ts';
-import { purgeUnit } from './kept-runs.ts';
+import { purgeUnit } from './retention/kept-runs.ts';
 import type { Subject } from './subject.ts';
 
 const DAY = 20_000;

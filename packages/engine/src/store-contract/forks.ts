@@ -14,7 +14,7 @@ import {
   readAll,
   recordOf,
 } from './fixtures.ts';
-import { eraseUnit, keptRuns, purgeUnit } from './kept-runs.ts';
+import { eraseUnit, keptRuns, purgeUnit } from './retention/kept-runs.ts';
 import type { Subject } from './subject.ts';
 
 /** S-8: logs that begin where they leave another; and where runs come from. */

@@ -16,7 +16,7 @@ import {
   newRunId,
   waiting,
 } from './fixtures.ts';
-import { eraseUnit } from './kept-runs.ts';
+import { eraseUnit } from './retention/kept-runs.ts';
 import type { Subject } from './subject.ts';
 
 type AppendFacts = Pick<RunFacts, 'status' | 'epoch' | 'nextSeq' | 'holder'>;

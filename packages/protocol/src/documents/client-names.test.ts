@@ -3,14 +3,7 @@ import { ROUTES } from '../routes/routes.ts';
 import { sampleOf, sampleWith, type TextField, textFields } from './schema-samples.ts';
 import { compileValidator } from '../validation/validate.ts';
 
-const PROMPT_TEXTS = [
-  '/text',
-  '/name',
-  '/description',
-  '/variables/0/defaultValue',
-  '/variables/0/description',
-  '/meta/author',
-];
+const PROMPT_TEXTS = ['/text', '/description', '/variables/0/defaultValue', '/variables/0/description'];
 
 /**
  * Where clients may send any text, or any JSON. Everything else is a name or has a closed form. A new field that is neither is

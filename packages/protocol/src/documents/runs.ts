@@ -37,8 +37,8 @@ const BudgetSchema = closed({
   maxCostUsd: optional(Type.Number({ minimum: 0 })),
   maxToolCalls: optional(positive),
   maxRetries: optional(count),
-  modelAllow: optional(Type.Array(nameOf())),
-  modelDeny: optional(Type.Array(nameOf())),
+  modelAllow: optional(Type.Array(nameOf(), { maxItems: 256 })),
+  modelDeny: optional(Type.Array(nameOf(), { maxItems: 256 })),
   thresholdPercent: optional(Type.Number({ minimum: 0, maximum: 100 })),
   onExhaustion: optional(Type.Enum(['fail', 'interrupt'])),
 });

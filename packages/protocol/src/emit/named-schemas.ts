@@ -70,7 +70,7 @@ import {
   RenderedPromptSchema,
   RenderPromptSchema,
   UpdatePromptSchema,
-} from '../documents/prompts.ts';
+} from '../documents/agents/prompts.ts';
 import { OwnerSchema } from '../documents/schema-parts.ts';
 import {
   ArtifactListSchema,

@@ -1,4 +1,4 @@
-import type { PromptTemplateDocument } from '../documents/prompts.ts';
+import type { PromptTemplateDocument } from '../documents/agents/prompts.ts';
 import { HostError } from '../errors/errors.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 

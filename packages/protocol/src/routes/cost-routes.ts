@@ -5,7 +5,7 @@ import {
   PriceListSchema,
   PriceListsSchema,
   PriceListSummarySchema,
-} from '../documents/costs.ts';
+} from '../documents/agents/costs.ts';
 import { describeRoutes } from './route-description.ts';
 
 const day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });

@@ -1,4 +1,4 @@
-import { ModelListSchema, ModelTestSchema, TestModelSchema } from '../documents/models.ts';
+import { ModelListSchema, ModelTestSchema, TestModelSchema } from '../documents/agents/models.ts';
 import { describeRoutes } from './route-description.ts';
 
 /** Language models of the host's config file. */

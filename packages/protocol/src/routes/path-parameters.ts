@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { templateId } from '../documents/prompts.ts';
+import { templateId } from '../documents/agents/prompts.ts';
 import { name, nameOf, runId } from '../documents/schema-parts.ts';
 import type { ENDPOINTS, NamesIn } from './endpoints.ts';
 

@@ -1,4 +1,4 @@
-import { PeerListSchema, PeerTestSchema } from '../documents/peers.ts';
+import { PeerListSchema, PeerTestSchema } from '../documents/agents/peers.ts';
 import { describeRoutes } from './route-description.ts';
 
 /** Agents of other hosts in the host's config file. */
@@ -12,7 +12,12 @@ export const PEER_ROUTES = describeRoutes({
   testPeer: {
     scope: 'host:admin',
     summary: 'Fetches the agent card of a peer, and checks it.',
-    responses: { 200: { description: 'Its card, or why there is none.', schema: PeerTestSchema } },
+    responses: {
+      200: {
+        description: 'The card of the peer, or the error that kept it from being read.',
+        schema: PeerTestSchema,
+      },
+    },
     errors: ['not_found'],
   },
 });

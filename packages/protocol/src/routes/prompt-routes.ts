@@ -8,7 +8,7 @@ import {
   RenderPromptSchema,
   templateId,
   UpdatePromptSchema,
-} from '../documents/prompts.ts';
+} from '../documents/agents/prompts.ts';
 import { name, nameOf } from '../documents/schema-parts.ts';
 import { describeRoutes } from './route-description.ts';
 

@@ -3,7 +3,7 @@ import {
   ToolOutcomeSchema,
   ToolServerListSchema,
   ToolServerTestSchema,
-} from '../documents/tools.ts';
+} from '../documents/agents/tools.ts';
 import { describeRoutes } from './route-description.ts';
 
 /** MCP servers of the host's config file. */

@@ -116,7 +116,7 @@ describe('the costs of a host', () => {
       'models',
     ],
     [
-      'a price that is none',
+      'a price out of range',
       { ...OWN, models: { 'a/b': { inputPerMillion: '9000000', outputPerMillion: '1' } } },
       [],
       'dollars a million tokens',

@@ -30,7 +30,7 @@ export async function readPriceFile(cwd: string, file: string, given: GivenByHan
   if (Object.hasOwn(document, 'models')) {
     if (Object.entries(given).some(([, value]) => typeof value === 'string' || value.length > 0))
       throw usageError(`${file} names itself: leave out --name, --date, --licence, --source and --provider.`);
-    return { list: document as unknown as PriceList, skipped: 0 };
+    return { list: document as JsonObject & PriceList, skipped: 0 };
   }
   return fromLiteLlm(document, file, given);
 }

@@ -46,7 +46,7 @@ const reaches = (runId: string, status: string) =>
   expect.poll(() => call('GET', `/v1/runs/${runId}`), { timeout: 15_000 }).toMatchObject({ status });
 
 describe('weft peers', () => {
-  it('lists the peers of the config file, and shows the card of one or why there is none', async () => {
+  it('lists the peers of the config file, and shows the card of one, or the error', async () => {
     const ask = (...argv: string[]) =>
       weft(cwd, ['peers', ...argv, '--url', served.url], { WEFT_API_KEY: KEY });
 

@@ -26,7 +26,7 @@ import type { FindHeld, WorkerHub } from './worker-hub.ts';
  * H-10. A lost lease repeats the task under the same invocation id and attempt, or ends it as unknown where the node says so. One
  *       that lost five workers in a row fails with `worker_lost`.
  * H-13. A task whose outcome may not be unknown always goes through the store, which knows whether a worker was given it. If not, it waits for one
- *       again, whoever holds the run.
+ *       again, whichever process holds the run.
  */
 export interface OwnTasks extends Pick<Performer, 'perform'> {
   readonly findHeld: FindHeld;

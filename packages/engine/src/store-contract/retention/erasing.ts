@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { completed, given, newRunId, readAll, recordOf, START, waiting } from './fixtures.ts';
+import { completed, given, newRunId, readAll, recordOf, START, waiting } from '../fixtures.ts';
 import { IMPORTED, ANSWER, CHANNEL, CHILD, eraseUnit, keptRuns } from './kept-runs.ts';
-import type { Subject } from './subject.ts';
+import type { Subject } from '../subject.ts';
 
 /** S-10: what of a run goes before it. */
 export function erasingContract(subject: Subject): void {

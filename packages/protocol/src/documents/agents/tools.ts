@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, jsonObject, name, nonEmpty, open } from './schema-parts.ts';
+import { closed, jsonObject, name, nonEmpty, open } from '../schema-parts.ts';
 
 const optional = Type.Optional;
 

@@ -1,4 +1,4 @@
-import type { Command, EraseUnit, PurgeUnit } from '../ports/store.ts';
+import type { Command, EraseUnit, PurgeUnit } from '../../ports/store.ts';
 import {
   appendUnit,
   blobUnit,
@@ -14,8 +14,8 @@ import {
   START,
   type CreateOptions,
   waiting,
-} from './fixtures.ts';
-import type { Subject } from './subject.ts';
+} from '../fixtures.ts';
+import type { Subject } from '../subject.ts';
 
 export const DAY = 86_400_000;
 

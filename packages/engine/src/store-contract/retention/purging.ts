@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunHead } from '../ports/store.ts';
+import type { RunHead } from '../../ports/store.ts';
 import {
   auditEntry,
   commitOne,
@@ -11,9 +11,9 @@ import {
   newRunId,
   readAll,
   START,
-} from './fixtures.ts';
+} from '../fixtures.ts';
 import { DAY, IMPORTED, purgeUnit, eraseUnit, keptRuns } from './kept-runs.ts';
-import type { Subject } from './subject.ts';
+import type { Subject } from '../subject.ts';
 
 /** S-9: runs that go. */
 export function purgingContract(subject: Subject): void {

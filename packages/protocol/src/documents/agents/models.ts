@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, name, nonEmpty, open } from './schema-parts.ts';
+import { closed, name, nonEmpty, open } from '../schema-parts.ts';
 
 const optional = Type.Optional;
 const count = Type.Integer({ minimum: 0 });

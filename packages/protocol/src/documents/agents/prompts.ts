@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { anyJson, closed, dateTime, nameOf, namedValues, nonEmpty, open } from './schema-parts.ts';
+import { anyJson, closed, dateTime, nameOf, namedValues, nonEmpty, open } from '../schema-parts.ts';
 
 /** Prompt templates: named, versioned texts with variables, which nodes refer to instead of holding them. */
 
@@ -31,7 +31,7 @@ const shape = {
     maxLength: MAX_PROMPT_BYTES,
     description: 'Holds {{name}} where a variable stands.',
   }),
-  name: optional(Type.String({ maxLength: 200 })),
+  name: optional(nameOf({ maxLength: 200 })),
   description: optional(Type.String({ maxLength: 2000 })),
   variables: optional(Type.Array(VariableSchema, { maxItems: 64 })),
   modelHints: optional(
@@ -47,7 +47,7 @@ const shape = {
 
 /** Times and source are the host's to say; they may stand there, so that what was read can be sent back. */
 const GivenMetaSchema = closed({
-  author: optional(Type.String({ maxLength: 200 })),
+  author: optional(nameOf({ maxLength: 200 })),
   createdAt: optional(dateTime),
   updatedAt: optional(dateTime),
   source: optional(Type.Enum(['user'])),

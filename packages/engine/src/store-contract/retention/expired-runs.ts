@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ExpiredRun, RunHead } from '../ports/store.ts';
-import { completed, createUnit, events, given, newRunId, START } from './fixtures.ts';
+import type { ExpiredRun, RunHead } from '../../ports/store.ts';
+import { completed, createUnit, events, given, newRunId, START } from '../fixtures.ts';
 import { purgeUnit } from './kept-runs.ts';
-import type { Subject } from './subject.ts';
+import type { Subject } from '../subject.ts';
 
 const DAY = 86_400_000;
 

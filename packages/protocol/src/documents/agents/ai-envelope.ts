@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, count, jsonObject, nonEmpty } from './schema-parts.ts';
+import { closed, count, jsonObject, nonEmpty } from '../schema-parts.ts';
 
 /**
  * What a model says to its host instead of an answer: an envelope, whose `type` says what its payload is. These are the four kinds that every
