@@ -1,4 +1,5 @@
 /** Runs the other tenant on a thread of its own, so that what the attacker makes its own process do is not taken for the host's. */
+import { once } from 'node:events';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { type NeighbourTenant, type NeighbourOptions, startNeighbourTenant } from './neighbour-tenant.ts';
 
@@ -12,11 +13,7 @@ type Question = 'take' | 'stop';
 
 export async function startNeighbourThread(options: NeighbourOptions): Promise<NeighbourThread> {
   const worker = new Worker(new URL(import.meta.url), { workerData: options });
-  const next = <Answer>(): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      worker.once('message', resolve);
-      worker.once('error', reject);
-    });
+  const next = async <Answer>(): Promise<Answer> => (await once(worker, 'message'))[0] as Answer;
   await next();
   const ask = <Answer>(question: Question): Promise<Answer> => {
     const answer = next<Answer>();
