@@ -24,11 +24,11 @@ export function markedTexts(known: KnownTexts, masking: Masking): Finder<string>
       const tag = isOff ? undefined : search.tagOf(text);
       return tag === undefined ? undefined : markOf(tag, masking);
     },
-    find(text, work) {
+    find(text, work, allowance) {
       if (isOff) return [];
       return known.isOverflowing
         ? everything(text).spans
-        : marked({ spans: search.find(text, work), openFrom: text.length }).spans;
+        : marked({ spans: search.find(text, work, allowance), openFrom: text.length }).spans;
     },
     findOpen(text, before, work) {
       if (isOff) return { spans: [], openFrom: text.length };
@@ -44,7 +44,7 @@ export function joined(first: Finder<string>, second: Finder<string>): Finder<st
       return first.size + second.size;
     },
     tagOf: (text) => first.tagOf(text) ?? second.tagOf(text),
-    find: (text, work) => merged([...first.find(text, work), ...second.find(text, work)]),
+    find: (...asked) => merged([...first.find(...asked), ...second.find(...asked)]),
     findOpen(text, before, work) {
       const [one, other] = [first.findOpen(text, before, work), second.findOpen(text, before, work)];
       return {

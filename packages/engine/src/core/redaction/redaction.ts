@@ -8,7 +8,13 @@ import {
   redactText,
   type TextSpan,
 } from './scan/credential-text.ts';
-import { createLiteralSearch, type LiteralSearch, type LiteralSpan } from './scan/literal-search.ts';
+import {
+  type Allowance,
+  createLiteralSearch,
+  type LiteralSearch,
+  type LiteralSpan,
+  newAllowance,
+} from './scan/literal-search.ts';
 import { hashMark, isMark, MASK, marksIn } from './scan/marks.ts';
 import { isSensitive, memberOf, ofMembers, type Sensitivity } from './sensitivity.ts';
 
@@ -111,9 +117,9 @@ export function createRedactor({ masking, known, publicNames: names = [] }: Reda
   const publicNames = new Set(names);
   const hasValues = (): boolean =>
     known !== undefined && masking.mode !== 'passthrough' && (known.search.size > 0 || known.isOverflowing);
-  const everything = createWalk(masking, publicNames, known);
   const credentials = createWalk(masking, publicNames, undefined);
-  const walk = (): Walk => (hasValues() ? everything : credentials);
+  /** For one document. */
+  const walk = (): Walk => (hasValues() ? createWalk(masking, publicNames, known) : credentials);
 
   function redactPayload(payload: JsonObject, { value, text }: Walk, isForeign: boolean): JsonObject {
     let changed = false;
@@ -138,7 +144,8 @@ export function createRedactor({ masking, known, publicNames: names = [] }: Reda
       return hasValues();
     },
     redactText: (text) => walk().text(text),
-    echoes: (value) => (known === undefined || !hasValues() ? undefined : echoesIn(value, known)),
+    echoes: (value) =>
+      known === undefined || !hasValues() ? undefined : echoesIn(value, known, newAllowance()),
     apply(payload, text, isForeign = false) {
       if (!hasValues() && !mayHoldCredential(text)) return undefined;
       const masked = redactPayload(payload, walk(), isForeign);
@@ -155,19 +162,20 @@ function hiddenMembers(value: Json, masking: Masking): Json {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hidden(member)]));
 }
 
-function echoesIn(value: Json, known: KnownTexts): Sensitivity | undefined {
+function echoesIn(value: Json, known: KnownTexts, allowance: Allowance): Sensitivity | undefined {
   const { search, isOverflowing } = known;
+  const occursIn = (text: string): boolean => search.find(text, undefined, allowance).length > 0;
   if (typeof value === 'string' || typeof value === 'number') {
     const text = String(value);
     const isKnown = isOverflowing || search.tagOf(text) !== undefined;
-    return isKnown || (typeof value === 'string' && search.find(text).length > 0) ? 'within' : undefined;
+    return isKnown || (typeof value === 'string' && occursIn(text)) ? 'within' : undefined;
   }
   if (Array.isArray(value))
-    return value.some((item) => echoesIn(item, known) !== undefined) ? 'within' : undefined;
+    return value.some((item) => echoesIn(item, known, allowance) !== undefined) ? 'within' : undefined;
   if (!isJsonObject(value)) return undefined;
   const members = Object.entries(value);
-  if (members.some(([name]) => search.find(name).length > 0)) return 'within';
-  return ofMembers(members.map(([name, member]) => [name, echoesIn(member, known)]));
+  if (members.some(([name]) => occursIn(name))) return 'within';
+  return ofMembers(members.map(([name, member]) => [name, echoesIn(member, known, allowance)]));
 }
 
 interface Walk {
@@ -177,10 +185,11 @@ interface Walk {
 
 function createWalk(masking: Masking, publicNames: ReadonlySet<string>, known: KnownTexts | undefined): Walk {
   const search = known?.search;
+  const allowance = newAllowance();
 
   function text(from: string): string {
     if (known?.isOverflowing === true) return MASK;
-    const literals = search === undefined ? [] : outsideMarks(from, search.find(from));
+    const literals = search === undefined ? [] : outsideMarks(from, search.find(from, undefined, allowance));
     const credentials = credentialSpans(from, 'plain');
     return literals.length + credentials.length === 0 ? from : replaced(from, literals, credentials, masking);
   }

@@ -1,6 +1,11 @@
 import { isJsonObject, type Json } from '@weft/protocol';
 import { joined } from '../../core/redaction/marked-texts.ts';
-import { createLiteralSearch, type Finder } from '../../core/redaction/scan/literal-search.ts';
+import {
+  type Allowance,
+  createLiteralSearch,
+  type Finder,
+  newAllowance,
+} from '../../core/redaction/scan/literal-search.ts';
 import { secretMark } from '../../core/redaction/scan/marks.ts';
 import { createPieceMask, type PieceMask } from '../../core/redaction/scan/piece-mask.ts';
 
@@ -38,28 +43,31 @@ export function createSecretMask(others?: Finder<string>): SecretMask {
   const secrets = createLiteralSearch<string>();
   const search = others === undefined ? secrets : joined(secrets, others);
 
-  function text(from: string): string {
+  function text(from: string, allowance?: Allowance): string {
     const whole = search.tagOf(from);
     if (whole !== undefined) return whole;
     let result = '';
     let at = 0;
-    for (const { start, end, tag: mark } of search.find(from)) {
+    for (const { start, end, tag: mark } of search.find(from, undefined, allowance)) {
       result += from.slice(at, start) + mark;
       at = end;
     }
     return at === 0 ? from : result + from.slice(at);
   }
 
-  function json(value: Json, keep: ReadonlySet<string>): Json {
-    if (typeof value === 'string') return text(value);
+  function json(value: Json, keep: ReadonlySet<string>, allowance: Allowance): Json {
+    if (typeof value === 'string') return text(value, allowance);
     if (typeof value === 'number') {
-      const masked = text(String(value));
+      const masked = text(String(value), allowance);
       return masked === String(value) ? value : masked;
     }
-    if (Array.isArray(value)) return value.map((item) => json(item, keep));
+    if (Array.isArray(value)) return value.map((item) => json(item, keep, allowance));
     if (!isJsonObject(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [keep.has(name) ? name : text(name), json(member, keep)]),
+      Object.entries(value).map(([name, member]) => [
+        keep.has(name) ? name : text(name, allowance),
+        json(member, keep, allowance),
+      ]),
     );
   }
 
@@ -67,9 +75,9 @@ export function createSecretMask(others?: Finder<string>): SecretMask {
     add(secretId, value) {
       if (value.length >= MIN_SECRET_LENGTH) secrets.add(value, secretMark(secretId));
     },
-    text,
+    text: (from) => text(from),
     json: <Value extends Json | undefined>(value: Value, keep = NOTHING_KEPT): Value =>
-      search.size === 0 || value === undefined ? value : (json(value, keep) as Value),
+      search.size === 0 || value === undefined ? value : (json(value, keep, newAllowance()) as Value),
     pieces: () => createPieceMask(search, asItIs),
     bytes() {
       const pieces = createPieceMask(search, asItIs);

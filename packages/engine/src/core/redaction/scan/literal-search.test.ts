@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLiteralSearch, type LiteralSearch } from './literal-search.ts';
+import { createLiteralSearch, newAllowance, type LiteralSearch } from './literal-search.ts';
 
 function searchFor(...values: readonly string[]): LiteralSearch<string> {
   const search = createLiteralSearch<string>();
@@ -98,6 +98,18 @@ describe('a search for values', () => {
 
     expect(search.find(hostile)).toMatchObject([{ start: 0, end: hostile.length }]);
     expect(search.find('a'.repeat(20))).toEqual([]);
+  });
+
+  it('takes no more steps for many short texts of one document than for a long one', () => {
+    const search = searchFor(...Array.from({ length: 32 }, (_, count) => `${'a'.repeat(count)}b`));
+    const [work, allowance] = [{ steps: 0 }, newAllowance()];
+    const texts = Array.from({ length: 3_000 }, () => 'a'.repeat(60));
+
+    const found = texts.map((text) => search.find(text, work, allowance));
+
+    expect(found[0]).toEqual([]);
+    expect(found.at(-1)).toMatchObject([{ start: 0, end: 60 }]);
+    expect(work.steps).toBeLessThan(30 * 60 * texts.length);
   });
 
   it('never looks for nothing', () => {

@@ -18,8 +18,11 @@ export interface Finder<Tag> {
   readonly size: number;
   /** For a text that is the value and nothing else. */
   tagOf(text: string): Tag | undefined;
-  /** Where values stand, in order; what overlaps, and what touches and is of one value, is one span. */
-  find(text: string, work?: Work): LiteralSpan<Tag>[];
+  /**
+   * Where values stand, in order; what overlaps, and what touches and is of one value, is one span. `allowance`: shared by all
+   * texts of one document, so that many short texts cost no more than one long one.
+   */
+  find(text: string, work?: Work, allowance?: Allowance): LiteralSpan<Tag>[];
   /** The same for a text of which more is to come. `before` is the character before it. */
   findOpen(text: string, before: string, work?: Work): OpenSpans<Tag>;
 }
@@ -41,14 +44,16 @@ export interface OpenSpans<Tag> {
 /** The longest spelling of a segment: every character as `\u1234`. */
 export const MAX_SPELLING = SEGMENT * 6;
 
-/** Steps down the tree that one search may take. Ordinary texts need less than one per character. */
+/** Steps down the tree that a search may take. Ordinary texts need less than one per character. */
 const ALLOWED_PER_CHARACTER = 8;
 const ALLOWED = 65_536;
 
-interface Allowance {
+export interface Allowance {
   left: number;
-  /** Characters that were only passed over. */
-  passed: number;
+}
+
+export function newAllowance(): Allowance {
+  return { left: ALLOWED };
 }
 
 interface Known<Tag> {
@@ -64,25 +69,32 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
   /** Whole runs that are a short value in base64 or hexadecimal: to look for it inside of runs would find it by accident. */
   const shortRuns = new Map<string, Tag>();
 
-  function search(text: string, before: string, isOpen: boolean, work?: Work): OpenSpans<Tag> {
+  function search(
+    text: string,
+    { before, isOpen }: { before: string; isOpen: boolean },
+    work: Work = { steps: 0 },
+    allowance = newAllowance(),
+  ): OpenSpans<Tag> {
     const spans: LiteralSpan<Tag>[] = [];
-    const allowed = ALLOWED + ALLOWED_PER_CHARACTER * text.length;
-    const allowance: Allowance = { left: allowed, passed: 0 };
+    allowance.left += ALLOWED_PER_CHARACTER * text.length;
+    const allowed = allowance.left;
     let openFrom = text.length;
     const inView = ({ text: read, starts }: View, previous: string): void => {
-      const open = searchText(read, previous, allowance, (from, to, tag) =>
+      const open = searchText(read, previous, [allowance, work], (from, to, tag) =>
         spans.push({ start: starts[from] ?? 0, end: starts[to] ?? text.length, tag }),
       );
       openFrom = Math.min(openFrom, starts[open] ?? text.length);
     };
-    const open = searchText(text, before, allowance, (start, end, tag) => spans.push({ start, end, tag }));
+    const open = searchText(text, before, [allowance, work], (start, end, tag) =>
+      spans.push({ start, end, tag }),
+    );
     openFrom = Math.min(openFrom, open);
     const plain = unescaped(text, isOpen, work);
     if (plain !== undefined) inView(plain, before);
     const percent = percentDecoded(text, isOpen, work);
     if (percent !== undefined) inView(percent, before);
     searchEncoded(text, spans, allowance, work);
-    if (work !== undefined) work.steps += allowed - allowance.left + allowance.passed;
+    work.steps += allowed - allowance.left;
     return allowance.left < 0 ? givenUp(text) : { spans: merged(spans), openFrom };
   }
 
@@ -96,14 +108,14 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
   function searchText(
     text: string,
     before: string,
-    allowance: Allowance,
+    [allowance, work]: readonly [Allowance, Work],
     found: (start: number, end: number, tag: Tag) => void,
   ): number {
     const { length } = text;
     const codeAt = (at: number): number =>
       at < 0 ? (before === '' ? -1 : before.charCodeAt(0)) : at < length ? text.charCodeAt(at) : -1;
     let openFrom = length;
-    allowance.passed += length;
+    work.steps += length;
     let code = length === 0 ? 0 : text.charCodeAt(0);
     for (let at = 0; at < length && allowance.left >= 0; at++) {
       const next = at + 1 < length ? text.charCodeAt(at + 1) : -1;
@@ -118,12 +130,7 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
     return openFrom;
   }
 
-  function searchEncoded(
-    text: string,
-    spans: LiteralSpan<Tag>[],
-    allowance: Allowance,
-    work: Work | undefined,
-  ): void {
+  function searchEncoded(text: string, spans: LiteralSpan<Tag>[], allowance: Allowance, work: Work): void {
     if (shortRuns.size > 0) {
       eachRun(text, work, (start, end) => {
         const tag = end - start <= MAX_SHORT_RUN ? shortRuns.get(text.slice(start, end)) : undefined;
@@ -136,7 +143,7 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
       (run) => {
         const { bytes, length } = run;
         const codeAt = (at: number): number => bytes[at] ?? -1;
-        allowance.passed += length;
+        work.steps += length;
         for (let at = 0; at + SHORT <= length && allowance.left >= 0; at++) {
           if (!tree.mayBegin(bytes[at] ?? 0, bytes[at + 1] ?? 0)) continue;
           const { literal, steps: more } = tree.match(codeAt, at, length);
@@ -180,9 +187,10 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
       for (const run of runsOf(value)) shortRuns.delete(run);
     },
     tagOf: (text) => values.get(text)?.tag,
-    find: (text, work) => (values.size === 0 ? [] : search(text, '', false, work).spans),
+    find: (text, work, allowance) =>
+      values.size === 0 ? [] : search(text, { before: '', isOpen: false }, work, allowance).spans,
     findOpen: (text, before, work) =>
-      values.size === 0 ? { spans: [], openFrom: text.length } : search(text, before, true, work),
+      values.size === 0 ? { spans: [], openFrom: text.length } : search(text, { before, isOpen: true }, work),
   };
 }
 
