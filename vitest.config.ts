@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { OUTSIDE_DATA } from './scripts/outside-data.mjs';
 
@@ -7,6 +8,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['@weft/source'] } },
   test: {
     env: OUTSIDE_DATA,
+    // Process tests mostly wait for other processes, so that two files at a time keep two cores busy.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         extends: true,

@@ -16,10 +16,7 @@ import { OUTSIDE_DATA } from './outside-data.mjs';
  * newest version speaks for those between it and the oldest; the SQLite binding is compiled for each.
  */
 const ON_EVERY_NEWER_NODE = [{ name: 'the SQLite store', args: ['packages/storage/src/sqlite'] }];
-const ON_THE_NEWEST_NODE = [
-  { name: 'unit tests', args: ['--project', 'unit', '--maxWorkers=2'] },
-  ...ON_EVERY_NEWER_NODE,
-];
+const ON_THE_NEWEST_NODE = [{ name: 'unit tests', args: ['--project', 'unit'] }, ...ON_EVERY_NEWER_NODE];
 
 ensureReady();
 ensureTools();
