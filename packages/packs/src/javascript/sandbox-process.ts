@@ -255,14 +255,20 @@ function spawnChild({ prefix }: Walls, { heapMb }: SandboxLimits): ChildProcess 
 
 /** Undefined for a line that is too long; nothing is read after it. */
 function eachLine(pipe: Duplex, take: (line: string | undefined) => void): void {
-  let begun = '';
+  const begun: string[] = [];
+  let held = 0;
   pipe.setEncoding('utf8');
   pipe.on('data', (text: string) => {
-    const lines = (begun + text).split('\n');
-    begun = lines.pop() ?? '';
-    for (const line of lines) take(line);
-    if (begun.length <= LONGEST_LINE) return;
-    begun = '';
+    let from = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', from)) {
+      take([...begun.splice(0), text.slice(from, end)].join(''));
+      held = 0;
+      from = end + 1;
+    }
+    begun.push(text.slice(from));
+    held += text.length - from;
+    if (held <= LONGEST_LINE) return;
+    begun.length = 0;
     pipe.destroy();
     take(undefined);
   });
