@@ -196,4 +196,15 @@ describe('an unexpected failure', () => {
     expect(logged).toMatchObject([{ level: 'error', fields: { requestId: 'abc', errorName: 'Error' } }]);
     await at.close();
   });
+
+  it('is not written to the log where a client asked for what the host does not offer', async () => {
+    const logged: object[] = [];
+    const at = await openHarness({}, undefined, (_, fields) => logged.push(fields));
+
+    const answer = await at.call('POST', '/v1/runs', { body: { mode: 'eval' } });
+
+    expect([answer.status, answer.json.error]).toEqual([501, 'capability_not_provided']);
+    expect(logged).toEqual([]);
+    await at.close();
+  });
 });
