@@ -161,7 +161,7 @@ function fromChild(run: Simulation, channel: string): ChannelCommand {
   return {
     type: 'channel',
     channel,
-    value: 'told',
+    value: 'written',
     sourceRunId: run.run.state.children[0]?.runId ?? '',
     sourceEngineId: 'weft',
     sourceSequence: 2,

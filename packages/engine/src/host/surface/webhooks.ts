@@ -3,7 +3,7 @@ import type { Listed, Page } from '../../ports/store.ts';
 
 /** Webhooks, callbacks and what became of their deliveries. */
 export interface Webhooks {
-  /** From now on events of the tenant's runs are sent there, signed with a secret that is told once. */
+  /** From now on events of the tenant's runs are sent there, signed with a secret that is returned once. */
   register(
     caller: Caller,
     request: NewWebhook,
