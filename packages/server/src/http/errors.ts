@@ -26,7 +26,7 @@ export function sendError(
   return sendJson(reply, status, JSON.stringify(body));
 }
 
-/** What the caller is told; of what it cannot help, the cause goes to the log. */
+/** The error for the caller; the cause of a 5xx goes to the log. */
 export function envelopeOf(call: Call, error: unknown, context: AppContext): EnvelopedError {
   const envelope = toEnvelope(error, call.id);
   if (envelope.status >= 500 && !isHostError(error, 'service_unavailable')) logCause(context, call, error);

@@ -71,7 +71,7 @@ const ECHO: Tools = {
   status: () => ({ transport: 'stdio', state: 'ready', serverName: 'echo', tools: [ECHO_TOOL] }),
 };
 
-/** An agent that repeats what it is told. */
+/** An agent that repeats its input. */
 const PEER: Peers = {
   names: ['echo'],
   addressOf: () => 'http://127.0.0.1:9/',
