@@ -1,3 +1,4 @@
+import type { DeadDelivery } from '@weft/protocol';
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
 import type { Listed, Page } from '../../ports/store.ts';
 
@@ -52,17 +53,4 @@ export interface WebhookSummary {
   readonly secretFingerprint: string;
   readonly createdAt: number;
   readonly createdBy: string;
-}
-
-/** A delivery that has failed for the last time. */
-export interface DeadDelivery {
-  readonly deliveryId: string;
-  readonly kind: 'webhook' | 'callback';
-  readonly webhookId?: string;
-  readonly runId: string;
-  readonly sequence: number;
-  readonly attempts: number;
-  /** Why the last attempt failed: a status, a socket's error code, a refusal. */
-  readonly reason: string;
-  readonly failedAt: string;
 }

@@ -1,6 +1,6 @@
-import { toIso } from '@weft/protocol';
+import { type DeadDelivery, toIso } from '@weft/protocol';
 import type { Documents, DocumentUnit, OutboxRow, RunLog } from '../../ports/store.ts';
-import type { DeadDelivery, Webhooks } from '../../host/host.ts';
+import type { Webhooks } from '../../host/host.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
