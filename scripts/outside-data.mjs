@@ -7,10 +7,10 @@ import { resolve } from 'node:path';
 
 export const EXTRA = 'extra check: ';
 
-const beside = resolve(import.meta.dirname, '../..', process.env.WEFT_OUTSIDE_DATA || 'shared');
+const outside = resolve(import.meta.dirname, '../..', process.env.WEFT_OUTSIDE_DATA || 'shared');
 const folders = {
-  WEFT_OPENWOP_DATA: resolve(beside, 'openwop'),
-  WEFT_ASSAY_DATA: resolve(beside, 'assay/data'),
+  WEFT_OPENWOP_DATA: resolve(outside, 'openwop'),
+  WEFT_ASSAY_DATA: resolve(outside, 'assay/data'),
 };
 
 /** For the tests' environment: the folders that are there. */

@@ -19,7 +19,7 @@ process.argv = [process.execPath, weft, 'serve', ...(await serveFlags(flags))];
 await import(pathToFileURL(weft).href);
 
 /**
- * npm starts scripts through a shell, and a shell that is told to stop dies without telling us: `kill` of npm would leave the
+ * npm starts scripts through a shell, and a shell that gets a signal dies without passing it on: `kill` of npm would leave the
  * host running with no one in charge. So the host stops, in order, when its parent is gone.
  */
 function stopWithParent() {

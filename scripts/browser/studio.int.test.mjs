@@ -12,7 +12,7 @@ import { openStudio, startStudioHost } from './studio.mjs';
 const BROWSERS = hasBrowser() ? ['Chromium'] : [];
 const PAGE = `<!doctype html><html lang="en"><head><title>page</title>
 <link rel="stylesheet" href="./assets/page-12345678.css"></head>
-<body><p id="who">nobody</p><p id="inline">untouched</p>
+<body><p id="who">no key</p><p id="inline">untouched</p>
 <script>document.getElementById('inline').textContent = 'changed'</script>
 <script type="module" src="./assets/page-12345678.js"></script></body></html>`;
 /** Signs in as a page does that knows nothing but its own address. */
@@ -68,7 +68,7 @@ describe.each(BROWSERS)('in %s', () => {
     expect(colour).toBe('rgb(1, 2, 3)');
   });
 
-  it('a link that was used signs nobody in', async () => {
+  it('a link that was used does not sign in again', async () => {
     const link = await host.signInLink();
     const [first, second] = [await browser.newPage(), await browser.newPage()];
     await first.goto(link);

@@ -40,7 +40,7 @@ function* brokenImports(files) {
       .toString('utf8')
       .matchAll(/(?:from|import)\s*\(?['"](\.{1,2}\/[^'"]+)['"]/g)) {
       const target = posix.join(posix.dirname(name), path);
-      // Declarations name the module, whose types stand beside it.
+      // Declarations name the module, whose types are next to it.
       if (!files.has(target) && !files.has(target.replace(/\.ts$/, '.d.ts')))
         yield `${name} imports ${path}, which is missing`;
     }

@@ -60,7 +60,7 @@ describe('the command line', () => {
     expect((await run('run', 'w', '--config', 'a=1')).err).toContain('given with --set');
   });
 
-  it('refuses a flag without its value, a switch with one, and arguments nobody asked for', async () => {
+  it('refuses a flag without its value, a switch with one, and unknown arguments', async () => {
     expect((await run('runs', 'ls', '--limit')).err).toBe('--limit needs a value.\n');
     expect((await run('runs', 'ls', '--limit', '--tag')).err).toContain(
       '--limit needs a value; if it is "--tag"',

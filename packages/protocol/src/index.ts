@@ -74,7 +74,7 @@ export {
   WorkflowProblemSchema,
   WorkflowReportSchema,
 } from './documents/host-extension.ts';
-export type { CreateKeyRequest } from './documents/host-extension.ts';
+export type { CreateKeyRequest, RunSummary } from './documents/host-extension.ts';
 export { eventId } from './events/wire-event.ts';
 export { isJsonObject } from './json/json.ts';
 export type { Json, JsonObject } from './json/json.ts';
@@ -247,7 +247,7 @@ export {
   RegisterWebhookSchema,
   WebhookListSchema,
 } from './documents/webhooks.ts';
-export type { RegisterWebhookRequest } from './documents/webhooks.ts';
+export type { DeadDelivery, RegisterWebhookRequest } from './documents/webhooks.ts';
 export {
   BackfillScheduleSchema,
   CreateScheduleSchema,

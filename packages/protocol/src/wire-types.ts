@@ -267,6 +267,17 @@ export type ClusterNodeDocument = {
   isSelf: boolean;
 };
 
+export type DeadDelivery = {
+  deliveryId: string;
+  kind: 'webhook' | 'callback';
+  webhookId?: string;
+  runId: string;
+  sequence: number;
+  attempts: number;
+  reason: string;
+  failedAt: string;
+};
+
 export type DebugBundle = {
   bundleVersion: string;
   generatedAt: string;
@@ -531,6 +542,30 @@ export type RunSnapshot = {
     };
   };
 } & Extras;
+
+export type RunSummary = {
+  runId: string;
+  workflowId: string;
+  workflowVersion: string;
+  status: 'pending' | 'running' | 'paused' | 'waiting-approval' | 'waiting-input' | 'waiting-external' | 'completed' | 'failed' | 'cancelling' | 'cancelled';
+  createdAt: string;
+  startedAt?: string;
+  completedAt?: string;
+  currentNodeId?: string;
+  errorCode?: string;
+  tags: Array<string>;
+  /** What started it: schedule:NAME or trigger:ID. */
+  source?: string;
+  events: number;
+  /** Executed elsewhere, and only read here. */
+  imported?: true;
+  /** The store holds something else of it than was written. */
+  damaged?: true;
+  quarantined?: {
+    since: string;
+    reason: string;
+  };
+};
 
 export type TaskError = {
   code: string;

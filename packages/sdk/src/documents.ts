@@ -103,28 +103,6 @@ export interface EventsPage {
   readonly runStatus?: string;
 }
 
-export interface RunSummary {
-  readonly runId: string;
-  readonly workflowId: string;
-  readonly workflowVersion: string;
-  readonly status: string;
-  readonly createdAt: string;
-  readonly startedAt?: string;
-  readonly completedAt?: string;
-  readonly currentNodeId?: string;
-  readonly errorCode?: string;
-  readonly tags: readonly string[];
-  /** What started it: `schedule:NAME` or `trigger:ID`. */
-  readonly source?: string;
-  readonly events: number;
-  /** Executed elsewhere, and only read here. */
-  readonly imported?: true;
-  /** The store holds something else of it than was written. */
-  readonly damaged?: true;
-  /** Set while the run is quarantined because it harmed a host. */
-  readonly quarantined?: { readonly since: string; readonly reason: string };
-}
-
 export interface RunFilter {
   readonly quarantined?: true;
   readonly status?: readonly string[];

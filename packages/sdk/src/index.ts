@@ -2,11 +2,13 @@ export type {
   Annotation,
   AnnotationCreate,
   Capabilities,
+  DeadDelivery,
   DebugBundle,
   EventPayloads,
   Json,
   JsonObject,
   RunSnapshot,
+  RunSummary,
   WorkflowDefinition,
 } from '@weft/protocol/plain';
 export { ApiPromise, type WithResponse } from './requests/api-promise.ts';
@@ -42,7 +44,6 @@ export {
   type RunCountFilter,
   type RunCounts,
   type RunFilter,
-  type RunSummary,
   type StreamMode,
   type WaitingWorkflow,
   type WorkflowProblem,
@@ -120,7 +121,6 @@ export type { ClientOptions, Fetch } from './requests/transport.ts';
 export { RunEndedError, type WaitOptions } from './runs/wait.ts';
 export type {
   CreatedWebhook,
-  DeadDelivery,
   NewWebhook,
   SigningSecret,
   Webhooks,

@@ -30,7 +30,7 @@ export interface AppContext {
   readonly bytes: BytesInFlight;
   /** Large bodies are read and worked on a few at a time. */
   readonly largeBodies: Gate;
-  /** Called before the server closes, beside the streams. */
+  /** Called before the server closes, like the streams. */
   readonly closers: (() => void)[];
 }
 

@@ -59,12 +59,12 @@ async function create(workload: Workload): Promise<string> {
   const [first = [], ...rest] = batchesOf(workload, eventsOf(workload, at));
   if (rest.length > 0) live.set(runId, new EventEmitter().setMaxListeners(0));
   await commit({ rid, create: { runId: id, at }, isOver: rest.length === 0, events: first });
-  if (rest.length > 0) void goOn(runId, rid, rest);
+  if (rest.length > 0) void continueRun(runId, rid, rest);
   return runId;
 }
 
 /** One effect per batch; its outcome is durable before the next one is performed. */
-async function goOn(runId: string, rid: number, batches: readonly RawEvent[][]): Promise<void> {
+async function continueRun(runId: string, rid: number, batches: readonly RawEvent[][]): Promise<void> {
   for (const [index, events] of batches.entries()) {
     await callEcho();
     const isOver = index === batches.length - 1;

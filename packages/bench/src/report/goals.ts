@@ -115,7 +115,7 @@ export const GOALS: readonly Goal[] = [
       ratioAtLeast('sse/1000/rate', 0.6),
       atMost('sse/1000/lost or repeated', 0),
       atMost('sse/5000/lost or repeated', 0),
-      ratioAtMost('sse/beside', 1.2),
+      ratioAtMost('sse/other runs', 1.2),
     ],
     remark: 'Next to the other runs the 1,000 streams get four events a second each.',
   },

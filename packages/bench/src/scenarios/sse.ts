@@ -161,7 +161,7 @@ async function measureBeside(lab: Lab, tally: Tally, server: ServerProcess): Pro
       unit: 'ms',
       better: 'less',
     };
-    tally.add('sse/beside', about, withStreams);
-    tally.against('sse/beside', 'without them', without);
+    tally.add('sse/other runs', about, withStreams);
+    tally.against('sse/other runs', 'without them', without);
   }
 }

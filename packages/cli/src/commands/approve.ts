@@ -1,5 +1,4 @@
 import type { ArgsDef } from 'citty';
-import type { JsonObject } from '@weft/protocol';
 import { QUESTION_ARGS, answerQuestion } from '../interrupts/answer-question.ts';
 import { leaf } from '../parsing/command.ts';
 
@@ -13,43 +12,34 @@ const VOTE_ARGS = {
   },
 } as const satisfies ArgsDef;
 
-interface VoteArgs {
-  readonly feedback?: string | undefined;
-  readonly voter?: string | undefined;
+/** The commands differ in the action they send. */
+function vote(action: 'accept' | 'reject', words: { name: string; summary: string; reason: string }) {
+  const { name, summary, reason } = words;
+  return leaf({
+    name,
+    summary,
+    examples: [`weft ${name} RUN`, `weft ${name} RUN manager --feedback "${reason}" --voter ada`],
+    args: VOTE_ARGS,
+    run({ cli, args }) {
+      const { run: runId, node, feedback, voter } = args;
+      const value = {
+        action,
+        ...(feedback !== undefined && { feedback }),
+        ...(voter !== undefined && { voter }),
+      };
+      return answerQuestion(cli, args, { runId, node, kind: 'approval', value });
+    },
+  });
 }
 
-export const approve = leaf({
+export const approve = vote('accept', {
   name: 'approve',
   summary: 'Accept an approval that a run is waiting for',
-  examples: ['weft approve RUN', 'weft approve RUN manager --feedback "within budget" --voter ada'],
-  args: VOTE_ARGS,
-  run: ({ cli, args }) =>
-    answerQuestion(cli, args, {
-      runId: args.run,
-      node: args.node,
-      kind: 'approval',
-      value: voteOf('accept', args),
-    }),
+  reason: 'within budget',
 });
 
-export const reject = leaf({
+export const reject = vote('reject', {
   name: 'reject',
   summary: 'Reject an approval that a run is waiting for',
-  examples: ['weft reject RUN', 'weft reject RUN manager --feedback "no receipt" --voter ada'],
-  args: VOTE_ARGS,
-  run: ({ cli, args }) =>
-    answerQuestion(cli, args, {
-      runId: args.run,
-      node: args.node,
-      kind: 'approval',
-      value: voteOf('reject', args),
-    }),
+  reason: 'no receipt',
 });
-
-function voteOf(action: string, { feedback, voter }: VoteArgs): JsonObject {
-  return {
-    action,
-    ...(feedback !== undefined && { feedback }),
-    ...(voter !== undefined && { voter }),
-  };
-}

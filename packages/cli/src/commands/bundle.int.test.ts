@@ -140,7 +140,7 @@ describe('weft annotate', () => {
   );
 
   it('passes on what the host says about a node that does not exist', async () => {
-    const { code, err } = await weft(['annotate', runId, '--flag', '--node', 'nobody']);
+    const { code, err } = await weft(['annotate', runId, '--flag', '--node', 'unknown']);
 
     expect(code).toBe(3);
     expect(err).toContain('target.nodeId');

@@ -189,7 +189,7 @@ describe('weft diff', () => {
   it('says which run is missing, and refuses what makes no sense', async () => {
     const a = await finished(0, 'short', 'you');
 
-    const missing = await on(0, 'diff', a, 'nobody');
+    const missing = await on(0, 'diff', a, 'unknown');
     const nonsense = await Promise.all([
       on(0, 'diff', a),
       on(0, 'diff', a, 'http://host.test/'),
@@ -199,7 +199,7 @@ describe('weft diff', () => {
     ]);
 
     expect(missing).toMatchObject({ code: 3, out: '' });
-    expect(missing.err).toMatch(/^nobody: /);
+    expect(missing.err).toMatch(/^unknown: /);
     expect(nonsense.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2]);
   });
 });

@@ -172,7 +172,7 @@ async function seqOf(runId: string, type: string, nodeId: string): Promise<numbe
 }
 
 describe('weft fork', () => {
-  it('goes on from a sequence with another input, follows it and prints the diff', async () => {
+  it('continues from a sequence with another input, follows it and prints the diff', async () => {
     const runId = await ended('order', 'failed', { order: 'bad' });
     const from = await seqOf(runId, 'node.started', 'call');
     const before = calls.length;
@@ -313,7 +313,7 @@ describe('weft runs retry', () => {
     expect(calls).toHaveLength(before + 1);
   });
 
-  it('goes on with another version of the workflow', async () => {
+  it('continues with another version of the workflow', async () => {
     isBroken = true;
     const runId = await ended('order', 'failed');
     isBroken = false;
@@ -336,7 +336,7 @@ describe('weft runs retry', () => {
 });
 
 describe('a replay', () => {
-  it('of a run with a child and approvals equals it, and nobody outside hears of it', async () => {
+  it('of a run with a child and approvals equals it, and causes no call to the outside', async () => {
     await client.webhooks.register({ url: `http://127.0.0.1:${worldPort}/hook`, events: ['*'] });
     const { runId } = await client.runs.create({ workflowId: 'family' });
     await reaches(client, runId, 'waiting-approval');

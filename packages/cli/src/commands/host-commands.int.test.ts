@@ -68,7 +68,7 @@ describe('node types', () => {
     await store.commit([{ kind: 'document', batchId: 'n'.repeat(22), ...place, body, at: 0 }]);
     const listed = await weft('nodes', 'ls');
     const all = await weft('nodes', 'ls', '--all');
-    const told = await weft('nodes', 'ls', 'acme.charge', '--json');
+    const asJson = await weft('nodes', 'ls', 'acme.charge', '--json');
     const mapped = await weft('nodes', 'map', 'acme.charge', '1.0.0', '1.1.0');
     const removed = await weft('nodes', 'map', 'acme.charge', '1.0.0', '--remove');
     const unknown = await weft('nodes', 'map', 'acme.charge', '1.0.0', '7.0.0');
@@ -79,7 +79,7 @@ describe('node types', () => {
     expect(listed.out).toMatch(/^TYPE +VERSION .*\nacme\.charge +1\.0\.0 +0 +amount, note\? +Charge\n/);
     expect(listed.out).not.toContain('core.noop');
     expect(all.out).toMatch(/core\.noop +built in/);
-    expect(lines(told.out)).toMatchObject([{ version: '1.0.0', builtin: false }, { version: '1.1.0' }]);
+    expect(lines(asJson.out)).toMatchObject([{ version: '1.0.0', builtin: false }, { version: '1.1.0' }]);
     expect(mapped).toMatchObject({
       code: 0,
       out: 'Workers of acme.charge 1.1.0 perform the tasks of 1.0.0.\n',
@@ -104,7 +104,7 @@ describe('workers', () => {
     const { workerId } = (await registered.json()) as { workerId: string };
 
     const listed = await weft('workers', 'ls');
-    const told = await weft('workers', 'ls', '--json');
+    const asJson = await weft('workers', 'ls', '--json');
     await fetch(`${address}/${workerId}`, { method: 'DELETE', headers });
 
     expect(before).toMatchObject({ code: 0, out: '' });
@@ -112,7 +112,7 @@ describe('workers', () => {
     expect(listed.out).toMatch(
       /^WORKER +STATE +TASKS +SINCE +NODE +TYPES\ntill-1 +disconnected +0\/8 .*acme\.list 2\.0\.0\n/,
     );
-    expect(lines(told.out)).toMatchObject([{ workerId, name: 'till-1', capacity: 8, running: 0 }]);
+    expect(lines(asJson.out)).toMatchObject([{ workerId, name: 'till-1', capacity: 8, running: 0 }]);
     expect(await client.workers.list()).toEqual([]);
   });
 });
@@ -122,7 +122,7 @@ describe('workflows', () => {
     const text = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');
     const broken = text
       .replace('"core.delay"', '"core.dealy"')
-      .replace('"sourceNodeId": "wait"', '"sourceNodeId": "nobody"');
+      .replace('"sourceNodeId": "wait"', '"sourceNodeId": "unknown"');
     await writeFile(join(folder, 'broken.json'), broken);
 
     const good = await weft('workflows', 'check', join(EXAMPLES, 'reminder.json'));
@@ -131,7 +131,7 @@ describe('workflows', () => {
     expect(good).toMatchObject({ code: 0, out: '' });
     expect(bad.code).toBe(1);
     expect(bad.out).toMatch(/broken\.json:\d+: error: .*core\.dealy/);
-    expect(bad.out).toMatch(/broken\.json:\d+: error: .*nobody/);
+    expect(bad.out).toMatch(/broken\.json:\d+: error: .*unknown/);
   });
 
   it('are refused with all that is wrong with them, for people and for programs', async () => {
@@ -139,13 +139,13 @@ describe('workflows', () => {
     await writeFile(join(folder, 'misspelt.json'), text.replace('"version"', '"versoin"'));
 
     const shown = await weft('workflows', 'register', 'misspelt.json');
-    const told = await weft('workflows', 'register', 'misspelt.json', '--json');
+    const asJson = await weft('workflows', 'register', 'misspelt.json', '--json');
 
     expect(shown.code).toBe(3);
     expect(shown.err).toMatch(
       /The field "version" is missing\. 1 more problem is in the details\.\n {2}\/versoin: .*did you mean "version"/,
     );
-    expect(lines(told.err)).toMatchObject([{ error: 'validation_error', details: { count: 2 } }]);
+    expect(lines(asJson.err)).toMatchObject([{ error: 'validation_error', details: { count: 2 } }]);
   });
 
   it('are registered once, listed and shown', async () => {
@@ -365,7 +365,7 @@ describe('keys rotate links', () => {
 });
 
 describe('a host that is not there', () => {
-  it('is told with the way to start one', async () => {
+  it('is reported with the way to start one', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
 
     const text = await weft('runs', 'ls', '--url', url);

@@ -184,14 +184,14 @@ describe('weft import of a bundle whose signer matters', () => {
     expect(out).toMatch(/values masked, signed, /);
   });
 
-  it('does not send it when the key is another one, or when nobody has signed', async () => {
+  it('does not send it when the key is another one, or when it is not signed', async () => {
     const file = await unsigned();
 
     const other = await on(1, 'import', 'one.json', '--trust', await keyOf(1), '--json');
-    const nobody = await on(1, 'import', file, '--trust', await keyOf(0));
+    const unsignedOne = await on(1, 'import', file, '--trust', await keyOf(0));
 
     expect(other).toMatchObject({ code: 4, out: '', err: expect.stringContaining('signer_not_trusted') });
-    expect(nobody).toMatchObject({ code: 4, out: '', err: expect.stringContaining('is not signed') });
+    expect(unsignedOne).toMatchObject({ code: 4, out: '', err: expect.stringContaining('is not signed') });
   });
 
   it('says when what should be trusted is no key', async () => {

@@ -165,7 +165,7 @@ describe('an approval', () => {
   it('of a node that asked nothing, or of a run that does not exist, is unusable', async () => {
     const runId = await waiting('quorum');
 
-    const noNode = await run('approve', runId, 'nobody', '--json');
+    const noNode = await run('approve', runId, 'unknown', '--json');
     const noRun = await run('approve', 'nowhere', '--json');
 
     expect(noNode.code).toBe(3);
@@ -261,7 +261,7 @@ describe('an event from outside', () => {
   });
 });
 
-describe('somebody who watches a run', () => {
+describe('a user who watches a run', () => {
   async function watched(io: RecordedIo, argv: readonly string[], until: string): Promise<number> {
     const ended = main(argv, io);
     await io.waitFor(until);
@@ -271,7 +271,7 @@ describe('somebody who watches a run', () => {
     return await ended;
   }
 
-  it('is told once how to answer, and sees it end', async () => {
+  it('reads once how to answer, and sees it end', async () => {
     const io = recordedIo({ cwd: folder });
 
     const code = await watched(io, ['run', 'quorum', '--watch'], 'weft reject');
@@ -283,7 +283,7 @@ describe('somebody who watches a run', () => {
     expect(io.out()).toMatch(/Run \S+ completed in /);
   });
 
-  it('on a terminal is told above the view', async () => {
+  it('on a terminal reads that above the view', async () => {
     const io = recordedIo({ cwd: folder, isTTY: true });
 
     const code = await watched(io, ['run', 'quorum', '--watch'], 'weft reject');
@@ -302,7 +302,7 @@ describe('somebody who watches a run', () => {
     expect(documents(io.out()).at(-1)).toMatchObject({ type: 'run.completed' });
   });
 
-  it('is told about open questions by `runs events --follow`, and not about answered ones', async () => {
+  it('sees open questions in `runs events --follow`, and not answered ones', async () => {
     const runId = await waiting('quorum');
     const io = recordedIo({ cwd: folder });
 

@@ -49,6 +49,20 @@ describe('run', () => {
     expect(JSON.parse(json.out)).toMatchObject({ weft: { ignoredInputs: ['zebra'] } });
   });
 
+  it('takes the text of an input that is declared as a string, whatever JSON it could be', async () => {
+    const inputs = ['orderId=41', 'country="DE"', 'quantity=2'].flatMap((pair) => ['--input', pair]);
+    const started = await weft('run', 'order-fulfilment', ...inputs, '--allow-undeclared', '--json');
+    const { runId } = JSON.parse(started.out) as { runId: string };
+    const run = JSON.parse((await weft('runs', 'show', runId, '--json')).out) as { variables: object };
+    const made = await weft(
+      ...['schedules', 'create', 'typed', '--workflow', 'order-fulfilment', '--every', '1d', '--json'],
+      ...inputs,
+    );
+
+    expect(run.variables).toMatchObject({ orderId: '41', country: 'DE', quantity: 2 });
+    expect(JSON.parse(made.out)).toMatchObject({ inputs: { orderId: '41', country: 'DE', quantity: 2 } });
+  });
+
   it('suggests the workflow that was meant', async () => {
     const { code, err } = await weft('run', 'order-fulfillment', '--input', 'quantity=1');
 

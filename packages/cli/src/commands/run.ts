@@ -1,8 +1,8 @@
 import { connect } from '../connecting/connection.ts';
 import { HOST_ARGS, leaf } from '../parsing/command.ts';
 import { EXIT } from '../exit-code.ts';
-import { refuseUndeclared } from '../parsing/declared-inputs.ts';
-import { readKeyValues } from '../parsing/key-values.ts';
+import { asDeclared, refuseUndeclared } from '../parsing/declared-inputs.ts';
+import { readGivenValues, readKeyValues } from '../parsing/key-values.ts';
 import { watchRun } from '../output/watch-run.ts';
 import { shown } from '../output/terminal-text.ts';
 import { shellCommand } from '../output/shell-command.ts';
@@ -23,7 +23,7 @@ export const run = leaf({
       type: 'string',
       alias: 'i',
       valueHint: 'NAME=VALUE|@FILE',
-      description: 'An input; JSON values are parsed; may be repeated',
+      description: 'An input; JSON is parsed unless the workflow declares a string; may be repeated',
     },
     set: {
       type: 'string',
@@ -56,16 +56,18 @@ export const run = leaf({
   moved: { config: 'weft run has no --config. Keys of configurable are given with --set NAME=VALUE.' },
   async run({ cli, args, all }) {
     const { io } = cli;
-    const inputs = await readKeyValues('input', all('input'), io.cwd);
+    const given = await readGivenValues('input', all('input'), io.cwd);
+    let inputs = given.values;
     const configurable = {
       ...(await readKeyValues('set', all('set'), io.cwd)),
       ...(args.version !== undefined && { 'weft.workflowVersion': args.version }),
     };
     const tags = all('tag');
     const { client } = await connect(io, args);
-    if (args['allow-undeclared'] !== true && Object.keys(inputs).length > 0) {
+    if (Object.keys(inputs).length > 0) {
       const definition = await shownDefinition(client, args.workflow, args.version);
-      if (definition !== undefined) refuseUndeclared(definition, inputs);
+      if (definition !== undefined) inputs = asDeclared(definition, given);
+      if (definition !== undefined && args['allow-undeclared'] !== true) refuseUndeclared(definition, inputs);
     }
     const idempotencyKey = args['idempotency-key'];
     const request = {

@@ -29,7 +29,7 @@ async function serve(flags: readonly string[] = [], env: Record<string, string> 
   return host;
 }
 
-/** It is told to end as soon as it listens to that. */
+/** Gets SIGTERM as soon as it handles signals. */
 function impatient(io: Io): Io {
   return {
     ...io,
@@ -61,7 +61,7 @@ describe('serve', () => {
     await expect(stat(join(folder, '.weft', 'url'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('that is told to end while it starts does so in order', async () => {
+  it('that gets a signal while it starts stops in order', async () => {
     const io = recordedIo({ cwd: folder });
 
     const code = await main(['serve', '--port', '0'], impatient(io));
@@ -73,7 +73,7 @@ describe('serve', () => {
     await expect(stat(join(folder, '.weft', 'url'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('that is told to end while it starts has done so also where it could not have started', async () => {
+  it('that gets a signal while it starts ends with 0 also where it could not have started', async () => {
     await serve();
     const io = recordedIo({ cwd: folder });
 
@@ -136,7 +136,7 @@ describe('serve', () => {
     expect(back).toMatchObject({ code: 4, err: expect.stringContaining('was revoked, or replaced') });
   });
 
-  it('makes its own key anew when that was revoked or replaced', async () => {
+  it('makes a new key for itself when that was revoked or replaced', async () => {
     const host = await serve();
     const [first] = (await weft(folder, ['keys', 'ls', '--json'])).out.split('\n');
     await weft(folder, ['keys', 'revoke', (JSON.parse(String(first)) as { keyId: string }).keyId]);
@@ -242,7 +242,7 @@ describe('serve', () => {
     expect(host.io.out()).toMatch(/! .*e-socket\.json cannot be read: it is not a regular file/);
   });
 
-  it('keeps the registered version of a changed file, and with --dev registers the change beside it', async () => {
+  it('keeps the registered version of a changed file, and with --dev registers the change in addition', async () => {
     const flows = join(folder, 'flows');
     await mkdir(flows);
     const sample = await readFile(join(EXAMPLES, 'reminder.json'), 'utf8');
@@ -260,7 +260,7 @@ describe('serve', () => {
     expect(dev.io.out()).toMatch(/workflows +reminder@1\.0\.0\+[0-9a-f]{8}\n/);
   });
 
-  it('goes on with a waiting run after a restart', async () => {
+  it('continues a waiting run after a restart', async () => {
     const first = await serve(['--workflows', EXAMPLES]);
     const { out } = await weft(folder, ['run', 'reminder', '--input', 'delayMs=700']);
     const runId = out.trim();
@@ -334,15 +334,15 @@ describe('doctor', () => {
     expect(served.code).toBe(0);
   });
 
-  it('reads the whole database, with and without a host beside it', async () => {
+  it('reads the whole database, with and without a running host', async () => {
     const host = await serve(['--workflows', EXAMPLES]);
     await weft(folder, ['run', 'batch-totals', '--watch']);
-    const beside = await weft(folder, ['doctor', '--deep']);
+    const running = await weft(folder, ['doctor', '--deep']);
     await host.stop();
 
     const alone = await weft(folder, ['doctor', '--deep']);
 
-    expect(beside).toMatchObject({ code: 0, out: expect.stringContaining('every log is in order') });
+    expect(running).toMatchObject({ code: 0, out: expect.stringContaining('every log is in order') });
     expect(alone).toMatchObject({ code: 0, out: expect.stringContaining('warning  host:') });
   });
 

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const inFolder = (name: string): string => join(cwd, '.weft', name);
 
-/** Another program, and all that it was told. */
+/** Another program, and all that it received. */
 interface Impostor {
   readonly url: string;
   readonly heard: { readonly path: string; readonly authorization: string | undefined }[];
@@ -105,7 +105,7 @@ describe('the local key', () => {
     expect(impostor.heard.map(({ authorization }) => authorization)).toEqual([undefined]);
   });
 
-  it('is kept from one that took the port after the host had stopped, also by whoever still follows a run (K-8)', async () => {
+  it('is kept from one that took the port after the host had stopped, also by a client that still follows a run (K-8)', async () => {
     const other = await mkdtemp(join(tmpdir(), 'weft-identity-'));
     await writeFile(
       join(other, 'wait.json'),

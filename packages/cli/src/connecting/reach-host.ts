@@ -53,7 +53,7 @@ async function discovery(base: string): Promise<{ status: number; text: string }
   }
 }
 
-/** A host that is busy or stopping says so in an envelope, and the request will be told the same. */
+/** A host that is busy or stopping says so in an envelope, and the request will get the same. */
 function isFromHost(status: number, text: string): boolean {
   let body: unknown;
   try {

@@ -2,14 +2,14 @@ import type { RunEventDocument } from '@weft/sdk';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SETTLE_MS, createQuestionNotices } from './question-notices.ts';
 
-let told: string[];
+let shown: string[];
 let notices: ReturnType<typeof createQuestionNotices>;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  told = [];
+  shown = [];
   notices = createQuestionNotices(({ runId, nodeId, iteration = [] }) =>
-    told.push(`${runId} ${nodeId} ${iteration.join()}`.trim()),
+    shown.push(`${runId} ${nodeId} ${iteration.join()}`.trim()),
   );
 });
 
@@ -38,7 +38,7 @@ describe('notices of questions', () => {
     notices.see(event('node.started', 'other'));
     vi.advanceTimersByTime(10 * SETTLE_MS);
 
-    expect(told).toEqual(['r1 gate', 'r1 gate 2']);
+    expect(shown).toEqual(['r1 gate', 'r1 gate 2']);
   });
 
   it('leave out what the log answers a moment later', () => {
@@ -49,17 +49,17 @@ describe('notices of questions', () => {
     notices.see(event('node.cancelled', 'withdrawn'));
     vi.advanceTimersByTime(SETTLE_MS);
 
-    expect(told).toEqual(['r1 open']);
+    expect(shown).toEqual(['r1 open']);
   });
 
-  it('are not held back by a run in which other nodes go on', () => {
+  it('are not held back by a run in which other nodes proceed', () => {
     notices.see(event('interrupt.requested', 'gate'));
     for (let index = 0; index < 4; index += 1) {
       vi.advanceTimersByTime(SETTLE_MS / 4);
       notices.see(event('node.completed', 'other'));
     }
 
-    expect(told).toEqual(['r1 gate']);
+    expect(shown).toEqual(['r1 gate']);
   });
 
   it('tell again when the same node asks again', () => {
@@ -69,7 +69,7 @@ describe('notices of questions', () => {
     notices.see(event('interrupt.requested', 'gate'));
     vi.advanceTimersByTime(SETTLE_MS);
 
-    expect(told).toEqual(['r1 gate', 'r1 gate']);
+    expect(shown).toEqual(['r1 gate', 'r1 gate']);
   });
 
   it('say nothing after the end', () => {
@@ -77,6 +77,6 @@ describe('notices of questions', () => {
     notices.close();
     vi.advanceTimersByTime(SETTLE_MS);
 
-    expect(told).toEqual([]);
+    expect(shown).toEqual([]);
   });
 });

@@ -70,7 +70,7 @@ describe('the view of a run', () => {
     ]);
   });
 
-  it('says that a run waits when somebody was asked and nothing else moves', () => {
+  it('says that a run waits when a question is open and nothing else runs', () => {
     const progress = newProgress('r1');
     const head = (): string | undefined => renderProgress(PLAIN, progress, T0).split('\n')[0];
     applyEvent(progress, event(0, 'run.started', 0));
@@ -194,7 +194,7 @@ describe('text for people', () => {
     expect(styleFor(false, {})).toBe(PLAIN);
   });
 
-  it('keeps what it is told to say above the block that is redrawn', () => {
+  it('writes messages above the block that is redrawn', () => {
     const io = recordedIo({ cwd: '/nowhere', isTTY: true });
     const view = createLiveView(shielded(io));
 

@@ -94,7 +94,7 @@ describe('a question', () => {
     ]);
   });
 
-  it('is told with its commands on lines of their own', () => {
+  it('is shown with its commands on lines of their own', () => {
     expect(waitingText(APPROVAL)).toBe(
       `Node manager waits for an approval: Pay 800?\n  ${PROGRAM} approve r1 manager\n  ${PROGRAM} reject r1 manager`,
     );

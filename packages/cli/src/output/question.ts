@@ -65,7 +65,7 @@ export function answerCommands(question: AskedQuestion): readonly [string, ...st
   return COMMANDS[kind]({ data: question.data, place, resolve });
 }
 
-/** What a person who watches a run is told when it waits: for what, and how to give it. */
+/** What a user who watches a run reads when it waits: for what, and how to answer. */
 export function waitingText(question: AskedQuestion): string {
   const asks = asksText(question);
   const head = `Node ${nodeNameOf(question)} waits for ${waitedFor(question.kind)}`;

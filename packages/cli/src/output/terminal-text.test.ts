@@ -44,7 +44,7 @@ describe('text on its way to a terminal', () => {
     expect([terminalText(text), visibleText(text)]).toEqual([text, text]);
   });
 
-  it('cannot be signed by somebody who has seen the sign go by', () => {
+  it('cannot be forged by an author who has seen the mark before', () => {
     const io = recordedIo({ cwd: '/nowhere', isTTY: true });
     shielded(io).stdout.write(COLOURED.red('seen'));
 

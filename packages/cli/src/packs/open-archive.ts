@@ -18,7 +18,7 @@ export interface OpenedArchive {
 
 const MOST_SIGNATURE = 1024;
 
-/** An archive and the signature beside it, held to the trust of a folder. Throws PackError. */
+/** An archive and its signature, checked against the trust of a folder. Throws PackError. */
 export async function openArchive(cwd: string, args: ArchiveArgs): Promise<OpenedArchive> {
   const folder = await openPackFolder(cwd, args.packs);
   const file = resolve(cwd, args.file);

@@ -4,7 +4,7 @@ import { PACK_LIMITS, type PackFiles } from '@weft/packs';
 import { CliError, EXIT, unusable } from '../exit-code.ts';
 import { reasonOf } from '../parsing/key-values.ts';
 
-/** What of a folder belongs into a pack, beside what its manifest is made of. Everything else stays at home. */
+/** Files of a folder that are packed in addition to those of the manifest. All others are left out. */
 const FILES = ['README.md', 'LICENSE', 'NOTICE'];
 const FOLDERS = ['schemas', 'dist'];
 

@@ -66,7 +66,7 @@ export interface NewPack {
   readonly signature: Uint8Array | undefined;
 }
 
-/** Another version of the same pack stays beside it. */
+/** Other versions of the same pack stay. */
 export async function addPack(
   folder: PackFolder,
   { opened, archive, signature }: NewPack,

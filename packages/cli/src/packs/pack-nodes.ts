@@ -125,7 +125,7 @@ function inJavaScript(pack: JavaScriptPack): Performer {
         signal,
         onEmit: emit,
         onHeartbeat(details) {
-          // An attempt that is to stop is told so by its signal.
+          // An attempt learns from its signal that it is to stop.
           if (!signal.aborted) heartbeat(details);
         },
         onLog: (level, message) => log(LEVELS.includes(level) ? (level as LogLevel) : 'info', message),

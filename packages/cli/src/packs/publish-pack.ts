@@ -19,7 +19,7 @@ export interface PublishedPack {
 
 const MOST_SIGNATURE = 1_024;
 
-/** Sends an archive, and the signature beside it, to a host that is a registry. Throws PackError, ApiError. */
+/** Sends an archive and its signature to a host that is a registry. Throws PackError, ApiError. */
 export async function publishPack(cwd: string, given: string, target: Target): Promise<PublishedPack> {
   const file = resolve(cwd, given);
   const archive = await readLimited(file, PACK_LIMITS.compressed);

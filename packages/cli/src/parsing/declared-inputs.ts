@@ -2,6 +2,19 @@ import type { JsonObject, WorkflowDefinition } from '@weft/protocol';
 import { CliError, EXIT } from '../exit-code.ts';
 import { shown } from '../output/terminal-text.ts';
 import { closestName } from './closest-name.ts';
+import type { GivenValues } from './key-values.ts';
+
+/** An input that is declared as a string is the text that was typed: `order=41` is "41" there, without quotes for the shell. */
+export function asDeclared(
+  { variables }: Pick<WorkflowDefinition, 'variables'>,
+  { values, texts }: GivenValues,
+): JsonObject {
+  const typed = variables.flatMap(({ name, type }) => {
+    const text = texts.get(name);
+    return type !== 'string' || text === undefined || typeof values[name] === 'string' ? [] : [[name, text]];
+  });
+  return { ...values, ...Object.fromEntries(typed) };
+}
 
 /** Throws for inputs that the workflow does not declare: a misspelt one would start a run with the default of the right one. */
 export function refuseUndeclared(

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readJsonFile, readKeyValues } from './key-values.ts';
+import { readGivenValues, readJsonFile, readKeyValues } from './key-values.ts';
 
 let folder: string;
 
@@ -31,6 +31,15 @@ describe('inputs on the command line', () => {
     const inputs = await readKeyValues('input', ['@in.json', 'b=3'], folder);
 
     expect(inputs).toEqual({ a: 1, b: 3 });
+  });
+
+  it('keeps the text of what a pair has set, and of nothing that a file has', async () => {
+    await writeFile(join(folder, 'in.json'), '{"a": 1}');
+
+    const { values, texts } = await readGivenValues('input', ['a=2', '@in.json', 'b=3'], folder);
+
+    expect(values).toEqual({ a: 1, b: 3 });
+    expect([...texts]).toEqual([['b', '3']]);
   });
 
   it('keeps a name that is special elsewhere as an ordinary one', async () => {

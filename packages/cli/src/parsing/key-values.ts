@@ -10,30 +10,53 @@ import {
 } from '@weft/protocol/plain';
 import { unusable, usageError } from '../exit-code.ts';
 
+export interface GivenValues {
+  readonly values: JsonObject;
+  /** The text behind `name=` of the values that come from a pair. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
 /**
  * `name=value` pairs as one object. A value that is JSON is taken as JSON, anything else as a string; `@file` stands for
  * a whole object in a file. Later ones win over earlier ones.
  */
+export async function readGivenValues(
+  flag: string,
+  given: readonly string[],
+  cwd: string,
+): Promise<GivenValues> {
+  const values = new Map<string, Json>();
+  const texts = new Map<string, string>();
+  for (const pair of given) {
+    if (pair.startsWith('@')) {
+      const file = await readObjectFile(flag, resolve(cwd, pair.slice(1)));
+      for (const [name, value] of Object.entries(file)) {
+        values.set(name, value);
+        texts.delete(name);
+      }
+    } else {
+      const [name, text] = splitPair(flag, pair);
+      values.set(name, parseValue(text));
+      texts.set(name, text);
+    }
+  }
+  return { values: Object.fromEntries(values), texts };
+}
+
 export async function readKeyValues(
   flag: string,
   given: readonly string[],
   cwd: string,
 ): Promise<JsonObject> {
-  const entries: [string, Json][] = [];
-  for (const text of given) {
-    if (text.startsWith('@'))
-      entries.push(...Object.entries(await readObjectFile(flag, resolve(cwd, text.slice(1)))));
-    else entries.push(parsePair(flag, text));
-  }
-  return Object.fromEntries(entries);
+  return (await readGivenValues(flag, given, cwd)).values;
 }
 
-function parsePair(flag: string, text: string): [string, Json] {
+function splitPair(flag: string, text: string): [string, string] {
   const equals = text.indexOf('=');
   if (equals < 1) {
     throw usageError(`--${flag} takes name=value or @file, not "${text}". Example: --${flag} count=3`);
   }
-  return [text.slice(0, equals), parseValue(text.slice(equals + 1))];
+  return [text.slice(0, equals), text.slice(equals + 1)];
 }
 
 export function parseValue(text: string): Json {
@@ -51,7 +74,7 @@ async function readObjectFile(flag: string, path: string): Promise<JsonObject> {
   return value;
 }
 
-/** Reads a JSON file; what is wrong with it is told with the file's name and the line. */
+/** Reads a JSON file; an error names the file and the line. */
 export async function readJsonFile(path: string): Promise<Json> {
   return parseJsonText(path, await readTextFile(path));
 }

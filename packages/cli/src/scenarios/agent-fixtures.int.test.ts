@@ -53,7 +53,7 @@ describe.each(FIXTURE_SOURCES)('%s of children and agents', (_, flags) => {
     expect((await host.answer(child, 'child-gate', { action: 'accept' })).status).toBe(410);
   });
 
-  it('a parent goes on when its child’s question is answered', async () => {
+  it('a parent continues when its child’s question is answered', async () => {
     const runId = await host.create('conformance-interrupt-parent-child-cancel');
     const child = childOf(await host.reaches(runId, 'waiting-approval'))?.runId ?? '';
     await host.reaches(child, 'waiting-approval');
@@ -117,7 +117,7 @@ describe.each(FIXTURE_SOURCES)('%s of children and agents', (_, flags) => {
     expect(kinds(terminate.events)).toEqual(['terminate']);
   });
 
-  it('orchestrator-low-confidence holds its decision until somebody ratifies it', async () => {
+  it('orchestrator-low-confidence holds its decision until a person ratifies it', async () => {
     const runId = await host.create('conformance-orchestrator-low-confidence');
     await host.reaches(runId, 'waiting-approval');
     const before = await host.events(runId);
@@ -154,11 +154,11 @@ describe.each(FIXTURE_SOURCES)('%s of children and agents', (_, flags) => {
     async (workflowId) => {
       const { events } = await completes(workflowId);
 
-      const told = events.filter((event) => event.type.startsWith('agent.'));
-      expect(told.length).toBeGreaterThan(0);
-      for (const event of told) expect(String(event.payload['agentId']).length).toBeGreaterThanOrEqual(3);
-      for (const returned of told.filter((event) => event.type === 'agent.toolReturned')) {
-        const call = told.find((event) => event.eventId === returned.causationId);
+      const ofKind = events.filter((event) => event.type.startsWith('agent.'));
+      expect(ofKind.length).toBeGreaterThan(0);
+      for (const event of ofKind) expect(String(event.payload['agentId']).length).toBeGreaterThanOrEqual(3);
+      for (const returned of ofKind.filter((event) => event.type === 'agent.toolReturned')) {
+        const call = ofKind.find((event) => event.eventId === returned.causationId);
         expect(call).toMatchObject({
           type: 'agent.toolCalled',
           payload: { callId: returned.payload['callId'] },
@@ -213,12 +213,12 @@ describe.each(FIXTURE_SOURCES)('%s of children and agents', (_, flags) => {
   ])('%s opens, exchanges and closes one conversation', async (workflowId) => {
     const { events } = await completes(workflowId);
 
-    const told = events.filter((event) => event.type.startsWith('conversation.'));
-    const types = told.map((event) => event.type);
+    const ofKind = events.filter((event) => event.type.startsWith('conversation.'));
+    const types = ofKind.map((event) => event.type);
     expect(types[0]).toBe('conversation.opened');
     expect(types.at(-1)).toBe('conversation.closed');
     expect(types.filter((type) => type === 'conversation.closed')).toHaveLength(1);
-    expect(new Set(told.map((event) => event.payload['conversationId'])).size).toBe(1);
+    expect(new Set(ofKind.map((event) => event.payload['conversationId'])).size).toBe(1);
     expect(events.some((event) => event.type.startsWith('clarification.'))).toBe(false);
   });
 
@@ -250,7 +250,7 @@ describe.each(FIXTURE_SOURCES)('%s of children and agents', (_, flags) => {
   });
 
   it.each([
-    [{ id: 'nobody' }, 'unsupported_mock_provider'],
+    [{ id: 'unknown' }, 'unsupported_mock_provider'],
     [{ id: 'stream-text', config: { token: ['x'] } }, 'validation_error'],
     ['stream-text', 'validation_error'],
   ])('a mock provider %j is refused', async (mockProvider, code) => {

@@ -137,7 +137,9 @@ describe('a rolling restart under load', () => {
     { workflowId: 'kill-parent', nodeToAnswer: 'gate', answerChild: true },
   ];
 
-  it('loses nothing that was acknowledged, and refuses nobody for good', { timeout: 120_000 }, async () => {
+  it('loses nothing that was acknowledged, and refuses no client for good', {
+    timeout: 120_000,
+  }, async () => {
     const first = world.seen.length;
     const stop = new AbortController();
     let turn = 0;

@@ -251,11 +251,11 @@ describe('weft cluster', () => {
     await cluster.reaches(A, runId, 'completed');
   });
 
-  it('drains one through another, which then goes on with its runs', async () => {
+  it('drains one through another, which then continues its runs', async () => {
     const runId = await givenHeld(C, 'call');
     const name = (await nodesOf(C)).find(({ isSelf }) => isSelf)?.name ?? '';
 
-    expect((await on(A, 'cluster', 'drain', 'nobody-000000')).code).toBe(3);
+    expect((await on(A, 'cluster', 'drain', 'unknown-000000')).code).toBe(3);
     const asked = await on(A, 'cluster', 'drain', name, '--json');
     world.letGo();
     const waited = await on(B, 'cluster', 'drain', name, '--wait', '--json');

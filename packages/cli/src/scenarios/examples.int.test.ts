@@ -110,7 +110,7 @@ describe('the samples', () => {
   it.each([
     { verb: 'approve', status: 'approved' },
     { verb: 'reject', status: 'rejected' },
-  ])('expense-approval ends as $status when somebody says $verb', async ({ verb, status }) => {
+  ])('expense-approval ends as $status when a person says $verb', async ({ verb, status }) => {
     const started = await weft(folder, ['run', 'expense-approval', '--input', 'amount=800']);
     const runId = started.out.trim();
     const why = await weft(folder, ['runs', 'why', runId]);

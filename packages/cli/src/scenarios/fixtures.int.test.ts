@@ -115,7 +115,7 @@ describe.each(FIXTURE_SOURCES)('%s', (_, flags) => {
     expect(run['status']).toBe(/fail|missing/.test(workflowId) ? 'failed' : 'completed');
   });
 
-  it('approval waits at its gate, refuses what it does not know, and goes on when accepted', async () => {
+  it('approval waits at its gate, refuses what it does not know, and continues when accepted', async () => {
     const runId = await create('conformance-approval');
     const waiting = await reaches(runId, 'waiting-approval');
 
@@ -129,7 +129,7 @@ describe.each(FIXTURE_SOURCES)('%s', (_, flags) => {
   it.each([
     'conformance-interrupt-parent-child-cancel-child',
     'conformance-subworkflow-mid-run-mutation-child',
-  ])('%s waits at its gate, and goes on when accepted', async (workflowId) => {
+  ])('%s waits at its gate, and continues when accepted', async (workflowId) => {
     const runId = await create(workflowId);
     const { currentNodeId } = await reaches(runId, 'waiting-approval');
 

@@ -35,7 +35,7 @@ async function post(path: string, body: string): Promise<{ status: number; json:
 }
 
 /** Does the work; gives its result, and the longest that the second client had to wait meanwhile. */
-async function beside<Result>(work: () => Promise<Result>): Promise<{ result: Result; longestMs: number }> {
+async function measured<Result>(work: () => Promise<Result>): Promise<{ result: Result; longestMs: number }> {
   let isOver = false;
   let longestMs = 0;
   const second = (async () => {
@@ -104,7 +104,7 @@ describe('definitions that are refused', () => {
     ['a schema that is too deep', workflow([target], [], { configurableSchema: nest(200) })],
   ];
   it.each(cases)('%s', async (_name, definition) => {
-    const { result, longestMs } = await beside(() =>
+    const { result, longestMs } = await measured(() =>
       post('/v1/host/weft/workflows', JSON.stringify(definition)),
     );
 
@@ -123,7 +123,7 @@ describe('runs that would take for ever with an engine that backtracks', () => {
     ['a large comprehension', workflow([conditional('[1,2,3].all(x, variables.text.size() > x)')])],
   ];
   it.each(cases)('%s', async (_name, definition) => {
-    const { result, longestMs } = await beside(async () => {
+    const { result, longestMs } = await measured(async () => {
       const registered = await post('/v1/host/weft/workflows', JSON.stringify(definition));
       expect(registered.status, JSON.stringify(registered.json)).toBe(201);
       const run = await post('/v1/runs', JSON.stringify({ workflowId: definition['id'] as Json }));
@@ -145,7 +145,7 @@ describe('runs that would take for ever with an engine that backtracks', () => {
     const definition = workflow([target], [], { configurableSchema });
     await post('/v1/host/weft/workflows', JSON.stringify(definition));
 
-    const { result, longestMs } = await beside(() =>
+    const { result, longestMs } = await measured(() =>
       post(
         '/v1/runs',
         JSON.stringify({ workflowId: definition['id'] as Json, configurable: { text: `${LONG}!` } }),
@@ -163,14 +163,14 @@ describe('bodies', () => {
     ['with a key twice', `{"workflowId":"a","workflowId":"b"}`],
     ['with many members', `{${Array.from({ length: 50_000 }, (_, index) => `"k${index}":1`).join(',')}}`],
   ])('%s are refused', async (_name, body) => {
-    const { result, longestMs } = await beside(() => post('/v1/runs', body));
+    const { result, longestMs } = await measured(() => post('/v1/runs', body));
 
     expect(result.status).toBe(400);
     expect(longestMs).toBeLessThan(PATIENCE_MS);
   });
 
   it('over the limit are refused with the limit', async () => {
-    const { result } = await beside(() =>
+    const { result } = await measured(() =>
       post('/v1/runs', JSON.stringify({ workflowId: 'x'.repeat(1_100_000) })),
     );
 
@@ -197,7 +197,7 @@ describe('names that a database would take for one', () => {
       { tenant: 'default\0x', principal: 'p', kind: 'service', scopes: ['runs:read'] },
       'tenant',
     ],
-  ])('are refused as %s, and every other write goes on', async (_, path, body, field) => {
+  ])('are refused as %s, and every other write succeeds', async (_, path, body, field) => {
     await post('/v1/host/weft/workflows', JSON.stringify(workflow([fail('d')], [], { id: 'hostile-names' })));
     const run = { workflowId: 'hostile-names', tags: ['d'], scopeId: 'd' };
 

@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 /** A host that serves the files below nodes/ itself. */
-async function beside(
+async function withNodes(
   nodes: Readonly<Record<string, string>>,
   more: Partial<ProjectOptions> = {},
 ): Promise<void> {
@@ -62,7 +62,7 @@ async function begun(count: number): Promise<string[]> {
 
 describe('code of a user next to the host', () => {
   it('runs as a node, and its mistakes are errors that name the field', async () => {
-    await beside({
+    await withNodes({
       'echo.ts': ECHO,
       'wrong.ts': nodeFile('test.wrong', '    return { vlaue: 1 } as never;'),
       'huge.ts': nodeFile('test.huge', "    return { value: 'x'.repeat(400_000) };"),
@@ -92,8 +92,8 @@ describe('code of a user next to the host', () => {
     });
   });
 
-  it('that loops without end fails with its line, and what ran beside it is performed again (M-1, M-2)', async () => {
-    await beside(
+  it('that loops without end fails with its line, and what ran at the same time is performed again (M-1, M-2)', async () => {
+    await withNodes(
       { 'loop.ts': LOOP, 'slow.ts': SLOW, 'echo.ts': ECHO },
       { env: { WEFT_NODES_STUCK_MS: '1000' } },
     );
@@ -118,7 +118,7 @@ describe('code of a user next to the host', () => {
   });
 
   it('that has shown to loop ends no other task the next time', async () => {
-    await beside({ 'loop.ts': LOOP, 'slow.ts': SLOW }, { env: { WEFT_NODES_STUCK_MS: '1000' } });
+    await withNodes({ 'loop.ts': LOOP, 'slow.ts': SLOW }, { env: { WEFT_NODES_STUCK_MS: '1000' } });
     await project.ended(await project.run('test.loop'));
     const slow = await project.run('test.slow', { value: `${project.folder}/go` });
     await begun(1);
@@ -131,7 +131,7 @@ describe('code of a user next to the host', () => {
   });
 
   it('that eats all memory ends as worker_lost, and harms no other run', async () => {
-    await beside({ 'bomb.ts': BOMB, 'echo.ts': ECHO }, { env: { WEFT_NODES_HEAP_MB: '64' } });
+    await withNodes({ 'bomb.ts': BOMB, 'echo.ts': ECHO }, { env: { WEFT_NODES_HEAP_MB: '64' } });
     const bomb = await project.run('test.bomb');
     await project.until(async () => (await project.notes()).includes('bomb'));
 
@@ -144,7 +144,7 @@ describe('code of a user next to the host', () => {
   });
 
   it('writes its lines to the log of the host, without what drives a terminal', async () => {
-    await beside({
+    await withNodes({
       'talk.ts': nodeFile('test.talk', "    console.log('red \\u001b[31m');\n    return { value: 1 };"),
     });
 
@@ -155,7 +155,7 @@ describe('code of a user next to the host', () => {
   });
 
   it('ends with the host, also when it is killed while the code loops', async () => {
-    await beside({ 'loop.ts': LOOP, 'echo.ts': ECHO });
+    await withNodes({ 'loop.ts': LOOP, 'echo.ts': ECHO });
     const pids = nodePids();
     await project.run('test.loop');
     await project.until(async () => (await project.notes()).includes('loop 1'));
@@ -167,7 +167,7 @@ describe('code of a user next to the host', () => {
   });
 
   it('that cannot be loaded keeps the host from starting, with file and line', async () => {
-    await beside({ 'echo.ts': ECHO });
+    await withNodes({ 'echo.ts': ECHO });
     await project.write('nodes/bad.ts', 'const a = ;');
 
     const failed = await project.serve(['--port', '0', '--nodes', 'nodes']);
@@ -178,7 +178,7 @@ describe('code of a user next to the host', () => {
 
 describe('in development', () => {
   it('a change is live, running tasks finish on the old code, and a mistake replaces nothing (M-3)', async () => {
-    await beside(
+    await withNodes(
       { 'echo.ts': nodeFile('test.echo', "    return { value: 'old' };"), 'slow.ts': SLOW },
       { flags: ['--dev'] },
     );
@@ -214,7 +214,7 @@ describe('in development, a version whose schemas have changed', () => {
       'outputs: { more: Type.Optional(Type.String()),',
     );
     const workflows = folderWith('echoing.json', file);
-    await beside({ 'echo.ts': ECHO }, { flags: ['--dev', '--workflows', workflows] });
+    await withNodes({ 'echo.ts': ECHO }, { flags: ['--dev', '--workflows', workflows] });
     await project.until(async () => (await project.client.workflows.list()).items.length > 0);
     const served = async () =>
       (await project.client.nodeTypes.list({ typeId: 'test.echo' })).map(({ version }) => version);
@@ -252,7 +252,7 @@ describe('a workflow in a file', () => {
 describe('in development, code from elsewhere', () => {
   it('is watched, too', async () => {
     const other = '../lib/word.ts';
-    await beside(
+    await withNodes(
       {
         [other]: "export const word = 'old';",
         'echo.ts': `import { word } from '${other}';\n${nodeFile('test.echo', '    return { value: word };')}`,
@@ -359,7 +359,7 @@ describe('workers', () => {
     expect(new Set(lines).size).toBe(1);
   });
 
-  it('are told of a cancelled run by their signal', async () => {
+  it('learn of a cancelled run from their signal', async () => {
     await apart({
       'wait.ts': nodeFile(
         'test.wait',

@@ -114,19 +114,19 @@ describe('a host with packs', () => {
     const { runId: again } = await project.client.runs.fork(runId, { mode: 'replay', fromSeq: 0 });
     await project.ended(again);
 
-    const told = async (id: string) => {
+    const outline = async (id: string) => {
       const { events } = await project.client.runs.poll(id);
       return events
         .filter(({ type }) => /^(cap|node)\./.test(type))
         .map(({ type, payload }) => [type, type === 'cap.breached' ? payload : undefined]);
     };
     const breach = { kind: 'wasm-memory', limit: 262_144, observed: 327_680, nodeId: 'node' };
-    expect(await told(runId)).toEqual([
+    expect(await outline(runId)).toEqual([
       ['node.started', undefined],
       ['cap.breached', breach],
       ['node.failed', undefined],
     ]);
-    expect(await told(again)).toEqual(await told(runId));
+    expect(await outline(again)).toEqual(await outline(runId));
   });
 
   it('does not start with a pack that was changed after it was installed', async () => {

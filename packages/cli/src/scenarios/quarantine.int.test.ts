@@ -170,7 +170,7 @@ describe('runs that do no harm', () => {
 });
 
 describe('a run that ends every process that works on it', () => {
-  it('is quarantined after a few, alone, and the others go on', async () => {
+  it('is quarantined after a few, alone, and the others continue', async () => {
     await start();
     const deadly = workflow('deadly', `"x".startsWith("${DEADLY}")`);
     for (const definition of [workflow('innocent'), deadly])
@@ -191,7 +191,7 @@ describe('a run that ends every process that works on it', () => {
     }
 
     expect(found).toEqual([bad]);
-    // Two that anybody could have been the cause of, then three alone.
+    // Two with other suspects, then three alone.
     expect(deaths).toBe(5);
     const { json } = await call('GET', `/v1/runs/${bad}`);
     expect(json).toMatchObject({

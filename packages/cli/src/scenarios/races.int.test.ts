@@ -16,7 +16,7 @@ import type { Json, JsonObject } from '@weft/protocol';
 import { openSqliteStore } from '@weft/storage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-/** Several who want different things of one run at the same moment, on a real store: one of them gets it, the others are told. */
+/** Clients with conflicting commands for one run at the same moment, on a real store: one wins, the others get a rejection. */
 
 const RACES = 40;
 /** Pairs that race one after the other; the loser may have to wait a moment for its answer. */
@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 describe('two answers to one question', () => {
-  it('are one answer: the other is told that it came too late', async () => {
+  it('are one answer: the other is rejected as too late', async () => {
     const tallies = { accept: 0, reject: 0 };
 
     for (let race = 0; race < PAIRS; race += 1) {
@@ -81,7 +81,7 @@ describe('two answers to one question', () => {
 });
 
 describe('an answer and a cancel', () => {
-  it('end the run once, and who lost is told how', async () => {
+  it('end the run once, and the loser gets how', async () => {
     const statuses = new Set<string>();
 
     for (let race = 0; race < PAIRS; race += 1) {
@@ -126,7 +126,7 @@ describe('an answer and the end of the time for it', () => {
 });
 
 describe('the creation of a child and the cancel of its parent', () => {
-  it.each(['parent', 'grandparent'])('leave no run behind that goes on: %s', async (workflowId) => {
+  it.each(['parent', 'grandparent'])('leave no running run behind: %s', async (workflowId) => {
     const races = Array.from({ length: RACES }, async (_, race) => {
       const runId = await create(workflowId);
       // From at once to after the child has come to its question.
@@ -199,7 +199,7 @@ async function send(runId: string, command: Command): Promise<string> {
   const sent = await host.runs.command(caller, runId, command);
   if (sent === undefined || sent.replayed) throw new Error('the run is not there');
   const { commandResult } = sent;
-  if (commandResult === undefined) throw new Error('nobody decided in time');
+  if (commandResult === undefined) throw new Error('no result in time');
   return commandResult.applied ? 'applied' : (commandResult.refusal?.code ?? 'refused');
 }
 

@@ -7,7 +7,7 @@ describe('a store that fails while the host starts', () => {
   it.each([
     ['store_full', 'has no room left'],
     ['store_unavailable', 'did not answer'],
-  ])('for %s is told in a sentence, not as a defect', (cause, words) => {
+  ])('for %s is explained in a sentence, not as a defect', (cause, words) => {
     const error = new HostError('service_unavailable', 'Try again.', { cause });
 
     expect(startFailure(error, 'postgres://db/weft')).toMatchObject({

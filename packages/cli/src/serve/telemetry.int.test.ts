@@ -63,7 +63,7 @@ describe('serve with a collector', () => {
     expect(received[0]?.team).toBe('weft');
   });
 
-  it('serves metrics without a key where it was told to', async () => {
+  it('serves metrics without a key where it is configured to', async () => {
     const flags = ['--log-level', 'info', '--log-format', 'json'];
     const host = await serveHere(folder, flags, { WEFT_METRICS_BIND: '127.0.0.1:0' });
     const url = /"url":"([^"]+\/metrics)"/.exec(host.io.err())?.[1] ?? '';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createSseParser, type JsonObject } from '@weft/protocol';
 
-/** What the host has told a client: these facts must still be true after any crash. */
+/** What the host has acknowledged to a client: it must still be true after any crash. */
 export interface Receipts {
   /** Tag of the request → run id in the 201. */
   readonly runs: Map<string, string>;
@@ -31,7 +31,7 @@ export interface KillClientOptions {
 }
 
 /**
- * Creates runs and follows them, one after the other, until told to stop. A create that got no answer is sent again with the
+ * Creates runs and follows them, one after the other, until it is stopped. A create that got no answer is sent again with the
  * same Idempotency-Key, as a careful client does, until it is answered.
  */
 export async function runKillClient(options: KillClientOptions): Promise<void> {

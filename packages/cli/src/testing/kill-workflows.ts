@@ -155,7 +155,7 @@ function dispatchWorkflow(worldPort: number): JsonObject {
 export const AGENT_TURNS = 6;
 
 function agentWorkflow(): JsonObject {
-  const config = { instructions: 'Go on.', prompt: 'Begin.', stopWhen: `outputs.turns >= ${AGENT_TURNS}` };
+  const config = { instructions: 'Continue.', prompt: 'Begin.', stopWhen: `outputs.turns >= ${AGENT_TURNS}` };
   return workflow('kill-agent', [plainNode('agent', 'weft.ai.agent', config)], []);
 }
 

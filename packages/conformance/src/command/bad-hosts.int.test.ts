@@ -49,7 +49,7 @@ function urlOf(address: ReturnType<ReturnType<typeof createServer>['address']>):
 const KEY = { WEFT_API_KEY: 'any' };
 
 describe('something that is no host', () => {
-  it('is told apart when nothing listens', async () => {
+  it('is recognized when nothing listens', async () => {
     const url = await httpHost(() => undefined);
     await cleanups.pop()?.();
 
@@ -60,7 +60,7 @@ describe('something that is no host', () => {
     expect(out).toBe('');
   });
 
-  it('is told apart when it is another web server', async () => {
+  it('is recognized when it is another web server', async () => {
     const url = await httpHost((_, response) => response.end('<h1>It works</h1>'));
 
     const { exit, err } = await runCommand({ url }, KEY);
@@ -69,7 +69,7 @@ describe('something that is no host', () => {
     expect(err).toContain('answers, but not as an OpenWOP host');
   });
 
-  it('is told apart when it does not speak HTTP', async () => {
+  it('is recognized when it does not speak HTTP', async () => {
     const url = await tcpHost((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
 
     const { exit, err } = await runCommand({ url }, KEY);
@@ -78,7 +78,7 @@ describe('something that is no host', () => {
     expect(err).toContain('the answer broke off or is not HTTP');
   });
 
-  it('is told apart when it redirects, and is not followed', async () => {
+  it('is recognized when it redirects, and is not followed', async () => {
     let followed = 0;
     const elsewhere = await httpHost((_, response) => {
       followed += 1;
@@ -93,7 +93,7 @@ describe('something that is no host', () => {
     expect(followed).toBe(0);
   });
 
-  it('is told apart when it lies about its length', async () => {
+  it('is recognized when it lies about its length', async () => {
     const url = await tcpHost((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{}')),
     );
@@ -104,7 +104,7 @@ describe('something that is no host', () => {
     expect(err).toContain('broke off');
   });
 
-  it('is told apart when it hangs', async () => {
+  it('is recognized when it hangs', async () => {
     const url = await httpHost(() => undefined);
 
     const { exit, err } = await runCommand({ url, timeout: '1' }, KEY);

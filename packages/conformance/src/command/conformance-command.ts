@@ -204,7 +204,7 @@ async function keyFrom(flags: FlagValues, name: FlagName, io: ConformanceIo): Pr
   return typeof path === 'string' ? io.readKeyFile(resolve(io.cwd, path)) : undefined;
 }
 
-/** Each peer that runs is named, with what the host must be told of it. */
+/** Each peer that runs is named, with what the host needs to know about it. */
 async function startPeers(
   { webhookPort, otlpPort, mcpPort }: Settings,
   io: ConformanceIo,

@@ -34,12 +34,12 @@ export async function startMcpServer(port: number): Promise<McpServer> {
     if (method === 'initialize') return answer(id, { result: initialized(given) });
     if (method === 'tools/list') return answer(id, { result: { tools: [ECHO] } });
     if (method !== 'tools/call') return answer(id, { error: { code: -32601, message: 'No such method.' } });
-    const { name, arguments: told } = given;
-    if (name !== 'echo' || !isJsonObject(told ?? null))
+    const { name, arguments: args } = given;
+    if (name !== 'echo' || !isJsonObject(args ?? null))
       return answer(id, { error: { code: -32602, message: 'No such tool.' } });
-    calls.push(told as JsonObject);
+    calls.push(args as JsonObject);
     if (calls.length > MAX_CALLS) calls.shift();
-    const text = String((told as JsonObject)['text']);
+    const text = String((args as JsonObject)['text']);
     return answer(id, { result: { content: [{ type: 'text', text }], isError: false } });
   });
   return { address: server.address, calls, stop: () => server.stop() };

@@ -28,7 +28,7 @@ describe('the receiver of webhooks', () => {
     expect(receiver.deliveriesTo(other)).toEqual([]);
   });
 
-  it('sends a host on where it was told to', async () => {
+  it('redirects a host where that is configured', async () => {
     const target = receiver.newUrl();
     const url = receiver.newUrl(target);
 

@@ -7,7 +7,7 @@ import type { HostClient } from './host-client.ts';
 import type { Launcher } from './launcher.ts';
 import type { RunDriver } from './run-driver.ts';
 
-/** Keys beside the suite's own; a check that needs one is not tested without it. */
+/** Keys in addition to the suite's own; a check that needs one is not tested without it. */
 export interface OtherKeys {
   /** Of the same tenant, with `runs:read` and nothing else. */
   readonly lowScope?: string;

@@ -189,8 +189,8 @@ function shownAnswer(
   text: string,
 ): ShownAnswer {
   trace.masks.learn(text, method === 'POST' && status === 201);
-  const told = [...headers].filter(([name]) => !DULL_HEADERS.has(name));
-  return { status, headers: Object.fromEntries(told), body: trace.shown(text) };
+  const kept = [...headers].filter(([name]) => !DULL_HEADERS.has(name));
+  return { status, headers: Object.fromEntries(kept), body: trace.shown(text) };
 }
 
 function redirected(response: Response): HostFault {

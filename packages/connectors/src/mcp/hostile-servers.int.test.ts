@@ -185,16 +185,16 @@ describe('a server that does not answer', () => {
       `onRequest({ ${ONE_TOOL}, 'tools/call': () => process.stderr.write('called\\n'), 'notifications/cancelled': () => process.stderr.write('stopped\\n') })`,
     );
     const stop = new AbortController();
-    const told = (line: string) => opened?.lines.some(({ fields }) => fields['line'] === line);
+    const logged = (line: string) => opened?.lines.some(({ fields }) => fields['line'] === line);
 
     const stopped = call(tools, 'work', toolContext({ signal: stop.signal })).catch(
       (error: unknown) => error,
     );
-    await expect.poll(() => told('called')).toBe(true);
+    await expect.poll(() => logged('called')).toBe(true);
     stop.abort();
 
     await stopped;
-    await expect.poll(() => told('stopped')).toBe(true);
+    await expect.poll(() => logged('stopped')).toBe(true);
   });
 });
 

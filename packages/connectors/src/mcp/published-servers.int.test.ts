@@ -112,7 +112,7 @@ describe('the published filesystem server', () => {
 });
 
 describe('the published memory server', () => {
-  it('keeps what it is told in the file that its environment names', async () => {
+  it('keeps its entries in the file that its environment names', async () => {
     const file = join(folder, 'memory.jsonl');
     ({ tools } = openTools({ memory: { ...publishedServer('memory'), env: { MEMORY_FILE_PATH: file } } }));
     const entities = [{ name: 'weft', entityType: 'host', observations: ['durable'] }];

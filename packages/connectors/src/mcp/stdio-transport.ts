@@ -85,7 +85,7 @@ export class StdioTransport implements Transport {
     });
   }
 
-  /** Asked to end by the end of its input, then told to, then made to: it and all that it has started. */
+  /** Closes its input, then sends SIGTERM, then SIGKILL, to it and all that it has started. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child === undefined || this.#ended === undefined || child.pid === undefined) return;

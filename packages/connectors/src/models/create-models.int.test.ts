@@ -133,7 +133,7 @@ describe('a model that stands in', () => {
     expect(second.asked).toEqual([]);
   });
 
-  it('leaves the failure of the first to be told when it fails as well', async () => {
+  it('reports the failure of the first when it fails as well', async () => {
     first.say({ status: 429, headers: { 'retry-after': '3' } });
     second.say({ status: 500 });
 

@@ -19,7 +19,7 @@ describe('the mock', () => {
     expect(chunks).toMatchObject([{ chunk: 'Good morning to you', isLast: true }]);
   });
 
-  it('calls the tools that a message names, one a turn, then says what it is told to', async () => {
+  it('calls the tools that a message names, one a turn, then answers as its script says', async () => {
     const asked = {
       role: 'user' as const,
       text: 'call look_up {"id":1}\ncall other {}\ncall look_up\nsay Done.',
@@ -42,7 +42,7 @@ describe('the mock', () => {
     expect(three.reply).toMatchObject({ finishReason: 'stop', text: 'Done.' });
   });
 
-  it('answers what the last tool returned when it is told nothing else', async () => {
+  it('answers what the last tool returned when its script has nothing else', async () => {
     const { reply } = await ask({
       messages: [
         { role: 'user', text: 'call look_up' },

@@ -1,7 +1,7 @@
 import { type ModelPolicy, NodeFailure, POLICY_DENIED } from '@weft/engine';
 import type { ModelName } from './models-config.ts';
 
-/** Refuses what the operator does not want, before any key is read. The policy itself is not told. */
+/** Refuses what the operator does not want, before any key is read. The error does not show the policy itself. */
 export function checkPolicy(
   policy: ModelPolicy,
   { provider, model }: ModelName,

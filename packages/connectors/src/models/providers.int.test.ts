@@ -92,7 +92,7 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
 
     server.say({ text: ['It is seven.'] });
     const [made] = reply.toolCalls ?? [];
-    const told = await call({
+    const second = await call({
       request: {
         tools: [TOOL],
         messages: [
@@ -104,7 +104,7 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
       },
     });
 
-    expect(told.reply.text).toBe('It is seven.');
+    expect(second.reply.text).toBe('It is seven.');
     const body = JSON.stringify(server.asked[1]?.body);
     for (const part of ['Be brief.', 'What is it?', 'seven', 'look_up']) expect(body).toContain(part);
   });

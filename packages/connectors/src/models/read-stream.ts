@@ -22,7 +22,7 @@ interface Heard {
   finish: Finish | undefined;
 }
 
-/** Takes an answer as it comes, hands its text on, and returns the whole. Throws what broke it; what was used is told before. */
+/** Takes an answer as it comes, hands its text on, and returns the whole. Throws what broke it, after reporting the usage. */
 export async function readStream(
   parts: AsyncIterable<LanguageModelV3StreamPart>,
   model: string,

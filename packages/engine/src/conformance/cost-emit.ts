@@ -4,7 +4,7 @@ import { costName, tokenCount } from '../core/costs/usage-rows.ts';
 import type { EffectNodeType } from '../model/node-type.ts';
 import { closedConfig, jsonObject } from '../nodes/config/config-schema.ts';
 
-/** Costs as attributes, as a caller names them: what is on the list is told as a call, and everything else is dropped. */
+/** Costs as attributes, as a caller names them: those on the list are recorded as a call, all others are dropped. */
 export const costEmitNode: EffectNodeType = {
   kind: 'effect',
   typeId: 'conformance.cost.emit',

@@ -95,7 +95,7 @@ const KINDS: Readonly<Record<string, MockKind>> = {
       await wait(Number(failAfterMs ?? 0), signal);
       throw new NodeFailure(
         typeof code === 'string' ? code : 'provider_error',
-        typeof message === 'string' ? message : 'The mock provider failed, as it was told to.',
+        typeof message === 'string' ? message : 'The mock provider failed, as its script says.',
         { retryable: retryable === true },
       );
     },

@@ -113,7 +113,7 @@ describe('a node type as a tool of an agent', () => {
     expect(serving.tasks()).toHaveLength(1);
   });
 
-  it('is told to the model as an error where its inputs do not fit, and waits for a person where the config says so', async () => {
+  it('goes to the model as an error where its inputs do not fit, and waits for a person where the config says so', async () => {
     const { models, requests } = scripted(
       { calls: [['node__acme_look-up', { order: 7 }]] },
       { calls: [['node__acme_look-up', { order: 'A-17' }]] },

@@ -64,13 +64,13 @@ async function outcome(test: TestHost, runId: string) {
   });
 }
 
-interface Told {
+interface SeenEvent {
   readonly type: string;
   readonly payload: JsonObject;
   readonly causeSeq: number | undefined;
 }
 
-async function eventsOf(test: TestHost, runId: string): Promise<Told[]> {
+async function eventsOf(test: TestHost, runId: string): Promise<SeenEvent[]> {
   const events = await test.store.readEvents(runId, 0, 10_000, 1e9);
   return events.map(({ type, payload, causeSeq }) => ({
     type,
@@ -80,7 +80,7 @@ async function eventsOf(test: TestHost, runId: string): Promise<Told[]> {
 }
 
 /** Ids of runs differ, nothing else may. */
-function withoutRun(events: Told[]): Told[] {
+function withoutRun(events: SeenEvent[]): SeenEvent[] {
   return events.map(({ payload: { runId: _own, ...payload }, ...rest }) => ({ ...rest, payload }));
 }
 
@@ -405,7 +405,7 @@ describe('an agent whose host is stopped', () => {
 });
 
 describe('what an agent waits for', () => {
-  it('is told by its step', async () => {
+  it('is identified by its step', async () => {
     const { models } = scripted(() => {
       throw new NodeFailure('provider_error', 'Busy.', { retryable: true });
     });

@@ -81,7 +81,7 @@ async function eventsOf(runId: string) {
   return stored.map(({ type, payload }) => ({ type, payload: JSON.parse(payload) as JsonObject }));
 }
 
-async function told(runId: string, type: string): Promise<JsonObject[]> {
+async function payloadsOf(runId: string, type: string): Promise<JsonObject[]> {
   return (await eventsOf(runId)).filter((event) => event.type === type).map(({ payload }) => payload);
 }
 
@@ -118,7 +118,7 @@ describe('what model calls cost', () => {
     const schema = { outputSchema: { type: 'string' }, maxRepairs: 1 };
     const { runId, snapshot } = await runOf([ask('a', { model: 'unlisted' }), ask('b', schema, RETRY)]);
 
-    const usage = await told(runId, 'provider.usage');
+    const usage = await payloadsOf(runId, 'provider.usage');
 
     // 1,000 × 2.5 + 100 × 10 microdollars.
     const cost = { costEstimateUsd: 0.0035, currency: 'USD' };
@@ -188,7 +188,7 @@ describe('the budget of a run', () => {
       'budget.exhausted',
       'cap.breached',
     ]);
-    expect(await told(runId, 'cap.breached')).toEqual([
+    expect(await payloadsOf(runId, 'cap.breached')).toEqual([
       { kind: 'budget-tokens', limit: 2_000, observed: 2_200, nodeId: 'c', scope: 'run', step: 'turn-1' },
     ]);
     await expectEqualReplay(runId);
@@ -202,8 +202,10 @@ describe('the budget of a run', () => {
     const tools = await runOf([AGENT], { budget: { maxToolCalls: 2 } });
 
     expect(turns.snapshot.error).toMatchObject({ code: 'budget_exhausted', details: { consumed: 1_100 } });
-    expect(await told(turns.runId, 'cap.breached')).toMatchObject([{ observed: 1_101, step: 'turn-2' }]);
-    expect(await told(tools.runId, 'agent.toolCalled')).toHaveLength(2);
+    expect(await payloadsOf(turns.runId, 'cap.breached')).toMatchObject([
+      { observed: 1_101, step: 'turn-2' },
+    ]);
+    expect(await payloadsOf(tools.runId, 'agent.toolCalled')).toHaveLength(2);
     expect(tools.snapshot.error).toMatchObject({
       details: { dimension: 'toolCalls', limit: 2, consumed: 2 },
     });

@@ -17,7 +17,7 @@ afterEach(async () => {
 const QUESTIONS = [{ id: 'colour', question: 'Which colour?', schema: { type: 'string' } }];
 const ASKS = JSON.stringify({ type: 'clarification.request', payload: { questions: QUESTIONS } });
 
-/** Asks a person as often as it is told to, then says what it has heard last. */
+/** Asks a person as often as its prompt says, then repeats the last answer. */
 function curious(times: number): { readonly requests: ModelRequest[]; readonly models: Models } {
   const requests: ModelRequest[] = [];
   const call = async (request: ModelRequest) => {

@@ -50,7 +50,7 @@ describe('a run of pure nodes', () => {
     expect(host.stats()).toMatchObject({ live: 0, pending: 0 });
   });
 
-  it('yields between batches and goes on', async () => {
+  it('yields between batches and continues', async () => {
     const { register, run, status, types } = await open({ limits: { batchNodes: 2 } });
     const ids = Array.from({ length: 9 }, (_, index) => `n${index}`);
     const workflowId = await register({ nodes: ids.map((id) => node(id)), edges: chain(...ids) });
@@ -128,7 +128,7 @@ describe('creating a run', () => {
     await expect(repeated).rejects.toSatisfy((error) => isHostError(error, 'idempotency_key_mismatch'));
   });
 
-  it('is refused while a run of the same scope is under way', async () => {
+  it('is refused while a run of the same scope is running', async () => {
     const { host, effects, register, run } = await open();
     const workflowId = await register({ nodes: [node('call', 'test.effect')] });
     const first = await run(workflowId, { scopeId: 's1', exclusiveScope: true });

@@ -12,7 +12,7 @@ describe('the limits of a host', () => {
     expect(limitsFrom({ maxBytesInFlight: 7 }, 64_000).maxBytesInFlight).toBe(7);
   });
 
-  it('leave places that one tenant cannot take, unless they are told otherwise', () => {
+  it('leave places that one tenant cannot take, unless set otherwise', () => {
     expect(limitsFrom({ hostConcurrency: 100 }).tenantConcurrency).toBe(80);
     expect(limitsFrom({ hostConcurrency: 1 }).tenantConcurrency).toBe(1);
     expect(limitsFrom({ hostConcurrency: 100, tenantConcurrency: 100 }).tenantConcurrency).toBe(100);

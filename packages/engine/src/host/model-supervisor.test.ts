@@ -17,7 +17,7 @@ const DECIDE = {
 };
 const NEXT = { kind: 'next-worker', nextWorkerIds: ['writer'], confidence: 0.9 };
 
-/** A team whose supervisor is told what to answer, one answer after the other. */
+/** A team whose supervisor gives these answers, one after the other. */
 async function team(...answers: readonly Json[]): Promise<{ test: TestHost; requests: ModelRequest[] }> {
   const requests: ModelRequest[] = [];
   const models: Models = {

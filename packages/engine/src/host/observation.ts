@@ -14,7 +14,7 @@ import { errorFields, type Log } from '../ports/log.ts';
  */
 export interface Observation extends Pick<TelemetrySource, 'observe'> {
   readonly store: Store;
-  /** The feed as actors see it: what they publish is also told to the observers. */
+  /** The feed as actors see it: what they publish also goes to the observers. */
   watching(feed: Feed): Feed;
   /** A command has its result. */
   decided(commandId: string): void;

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const { host } of opened.splice(0)) await host.stop(0);
 });
 
-/** An observer that writes down what it is told. */
+/** An observer that records its calls. */
 function notebook(): Observer & { readonly heard: string[]; readonly groups: number[] } {
   const heard: string[] = [];
   const groups: number[] = [];
@@ -38,7 +38,7 @@ function notebook(): Observer & { readonly heard: string[]; readonly groups: num
 }
 
 describe('an observer', () => {
-  it('hears every event once, in order, whoever has written it', async () => {
+  it('gets every event once, in order, from every actor', async () => {
     const { host, register, run, status, types, effects } = await open();
     const workflowId = await register({
       nodes: [node('a'), node('call', 'test.effect'), node('b')],
@@ -74,7 +74,7 @@ describe('an observer', () => {
     expect(observer.heard).toHaveLength(before);
   });
 
-  it('that fails harms nobody', async () => {
+  it('that throws affects no run', async () => {
     const { host, register, run, status } = await open();
     const workflowId = await register({ nodes: [node('a')] });
     host.operations.observe({
@@ -108,7 +108,7 @@ describe('the trace of a run', () => {
     expect(traceparent).toBe(`00-${TRACE}-${spans[1]?.spanId}-01`);
   });
 
-  it('goes on in child runs, below the node that started them', async () => {
+  it('continues in child runs, below the node that started them', async () => {
     const { host, store, register, run, status } = await open();
     await register({ nodes: [node('inner')] }, 'child');
     const workflowId = await register(

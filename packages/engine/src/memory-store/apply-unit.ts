@@ -131,7 +131,7 @@ function applySuspicion(data: MemoryData, { runId, suspicion }: SuspicionUnit): 
   if (takesClaim(suspicion)) run.holder = undefined;
 }
 
-/** Each piece is written once. Copied, because the caller may go on to use its buffer. */
+/** Each piece is written once. Copied, because the caller may reuse its buffer. */
 function applyBlob(data: MemoryData, { tenant, runId, blobId, index, bytes }: BlobUnit): void {
   const key = blobKey(tenant, runId, blobId, index);
   if (!data.blobs.has(key)) data.blobs.set(key, Uint8Array.from(bytes));

@@ -46,7 +46,7 @@ function wasRunCommitted(data: MemoryData, unit: RunUnit): boolean {
   return hasEventsOf(unit, run.events.slice(unit.expectedSeq - firstSeq(run.record)));
 }
 
-/** A piece is written once, so whoever wrote these bytes, they are there. */
+/** A piece is written once, so the same bytes may come from an earlier write. */
 function wasBlobCommitted(data: MemoryData, { tenant, runId, blobId, index, bytes }: BlobUnit): boolean {
   const stored = data.blobs.get(blobKey(tenant, runId, blobId, index));
   return stored !== undefined && Buffer.compare(stored, bytes) === 0;

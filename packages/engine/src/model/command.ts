@@ -1,7 +1,7 @@
 import type { ErrorCode, Json, JsonObject } from '@weft/protocol';
 import type { RunStatus } from './run-state.ts';
 
-/** What people ask of a run. Accepted into the inbox first, consumed by whoever holds the run. */
+/** What people ask of a run. Accepted into the inbox first, consumed by the holder of the run. */
 export type Command =
   | {
       readonly type: 'cancel';
@@ -16,7 +16,7 @@ export type Command =
   | ChildCommand
   | ChannelCommand;
 
-/** What a child run tells its parent: that it waits, goes on, or has ended. */
+/** A child run's signal to its parent: it waits, has resumed, or has ended. */
 export interface ChildCommand {
   readonly type: 'child';
   /** The parent's node that started it. */

@@ -1,7 +1,7 @@
 import { HostError } from '@weft/protocol';
 
 /**
- * What the store holds of a run is not what was written: its checksum does not match. Thrown by whoever reads the row; the run is
+ * What the store holds of a run is not what was written: its checksum does not match. Thrown to the reader of the row; the run is
  * quarantined, and nothing else is affected.
  */
 export class DamagedRunError extends HostError {

@@ -33,7 +33,7 @@ export interface EventPayloads {
       decisionSeq: number;
     }
   >;
-  'node.completed': Documented<'node.completed', OfNode & Beside, { sensitive: Sensitivity }>;
+  'node.completed': Documented<'node.completed', OfNode & CompletionExtras, { sensitive: Sensitivity }>;
   'node.failed': Documented<'node.failed', OfNode>;
   'node.skipped': Documented<'node.skipped', OfNode>;
   'node.cancelled': Documented<'node.cancelled', OfNode>;
@@ -68,11 +68,11 @@ export interface EventPayloads {
   'weft.approval.asked': Documented<'weft.approval.asked', OfNode>;
   'clarification.requested': Documented<'clarification.requested', OfNode>;
   'clarification.resolved': Documented<'clarification.resolved', OfNode & { interruptId?: string }>;
-  'conversation.opened': Told<'conversation.opened', Partial<OfNode>>;
-  'conversation.exchanged': Told<'conversation.exchanged', Partial<OfNode>>;
-  'conversation.closed': Told<'conversation.closed', { nodeId?: string }>;
+  'conversation.opened': WithSensitivity<'conversation.opened', Partial<OfNode>>;
+  'conversation.exchanged': WithSensitivity<'conversation.exchanged', Partial<OfNode>>;
+  'conversation.closed': WithSensitivity<'conversation.closed', { nodeId?: string }>;
 
-  'variable.changed': Told<'variable.changed'>;
+  'variable.changed': WithSensitivity<'variable.changed'>;
   'channel.written': Documented<
     'channel.written',
     { reducer: Reducer },
@@ -104,17 +104,17 @@ export interface EventPayloads {
   'budget.exhausted': Documented<'budget.exhausted'>;
   'replay.diverged': Documented<'replay.diverged'>;
 
-  'runOrchestrator.decided': Told<'runOrchestrator.decided'>;
-  'artifact.created': Told<'artifact.created'>;
-  'memory.written': Told<'memory.written'>;
-  'provider.usage': Told<'provider.usage'>;
-  'prompt.composed': Told<'prompt.composed'>;
-  'agent.reasoned': Told<'agent.reasoned'>;
-  'agent.reasoning.delta': Told<'agent.reasoning.delta'>;
-  'agent.toolCalled': Told<'agent.toolCalled'>;
-  'agent.toolReturned': Told<'agent.toolReturned'>;
-  'agent.handoff': Told<'agent.handoff'>;
-  'agent.decided': Told<'agent.decided'>;
+  'runOrchestrator.decided': WithSensitivity<'runOrchestrator.decided'>;
+  'artifact.created': WithSensitivity<'artifact.created'>;
+  'memory.written': WithSensitivity<'memory.written'>;
+  'provider.usage': WithSensitivity<'provider.usage'>;
+  'prompt.composed': WithSensitivity<'prompt.composed'>;
+  'agent.reasoned': WithSensitivity<'agent.reasoned'>;
+  'agent.reasoning.delta': WithSensitivity<'agent.reasoning.delta'>;
+  'agent.toolCalled': WithSensitivity<'agent.toolCalled'>;
+  'agent.toolReturned': WithSensitivity<'agent.toolReturned'>;
+  'agent.handoff': WithSensitivity<'agent.handoff'>;
+  'agent.decided': WithSensitivity<'agent.decided'>;
 }
 
 interface Documented<Type extends keyof DocumentedPayloads, More = unknown, Private = unknown> {
@@ -122,8 +122,8 @@ interface Documented<Type extends keyof DocumentedPayloads, More = unknown, Priv
   readonly whole: DocumentedPayloads[Type] & More & Partial<Private>;
 }
 
-/** What a node says or sets: the fold is told what of it is sensitive. */
-type Told<Type extends keyof DocumentedPayloads, More = unknown> = Documented<
+/** The protocol's payload, with a private part for the fold: which of its values are sensitive. */
+type WithSensitivity<Type extends keyof DocumentedPayloads, More = unknown> = Documented<
   Type,
   More,
   { sensitive: Sensitivity }
@@ -132,8 +132,8 @@ type Told<Type extends keyof DocumentedPayloads, More = unknown> = Documented<
 /** Which execution of which node. */
 export type OfNode = { nodeId: string; iteration?: number[] };
 
-/** What a completion says beside the outputs. */
-export type Beside = {
+/** What a completion records besides the outputs. */
+export type CompletionExtras = {
   /** Outgoing edges whose condition did not hold, and those whose condition could not be evaluated. */
   edgesNotTaken?: string[];
   edgeErrors?: Record<string, EdgeError>;

@@ -44,7 +44,7 @@ interface NodeTypeBase {
   readonly summary: string;
   /** Closed schema of `config`. */
   readonly config: TSchema;
-  /** Every output port that the node may produce, where that can be told; an edge from another one is refused at registration. */
+  /** Every output port that the node may produce, where they are known; an edge from another one is refused at registration. */
   readonly outputPorts?: readonly string[] | ((given: GivenPorts) => readonly string[]);
   /** Of a type whose schema comes from a client: holds a config against it. Throws HostError when that costs more than the budget has. */
   readonly checkConfig?: (config: JsonObject, budget: WorkBudget) => readonly Problem[];
@@ -229,7 +229,7 @@ export interface EffectContext {
   readonly artifacts: Artifacts;
   readonly workflows: Workflows;
   readonly prompts: PromptTemplates;
-  /** W3C trace context of this attempt, to be sent along to whoever is called. */
+  /** W3C trace context of this attempt, to be sent along with calls. */
   readonly traceparent?: string | undefined;
   /** Records a piece of streamed text; durable soon, in order. */
   emit(chunk: OutputChunk): void;
@@ -286,7 +286,7 @@ export interface MemoryEntry {
   readonly expiresAt?: string;
 }
 
-/** Results too large for the log: kept beside it, read by their id. */
+/** Results too large for the log, stored apart from it and read by their id. */
 export interface Artifacts {
   /** The id is built from node, iteration, attempt and name, so that a repeated effect writes the same artifact. */
   put(artifact: NewArtifact): Promise<ArtifactRef>;
@@ -478,7 +478,7 @@ export interface Question {
   readonly kind: InterruptKind;
   /** What the one who answers gets to see, shaped by the kind. */
   readonly data: JsonObject;
-  /** JSON Schema that an answer must satisfy, beside what the kind itself demands. */
+  /** JSON Schema that an answer must satisfy in addition to what the kind itself demands. */
   readonly resumeSchema?: JsonObject;
   /** How long to wait; absent = for ever. */
   readonly timeoutMs?: number;
@@ -524,7 +524,7 @@ export interface EgressResponse {
 export interface EgressStream {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Can be read once. Whoever stops reading ends the exchange; its signal does so too. */
+  /** Can be read once. A reader that stops ends the exchange; so does its signal. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 

@@ -68,7 +68,7 @@ export interface NodeState {
   notTaken?: readonly string[] | undefined;
   /** Outgoing edges whose condition could not be evaluated, and why. */
   edgeErrors?: Readonly<Record<string, EdgeError>> | undefined;
-  /** The question this node asked; kept after the answer, so that a late one can be told. */
+  /** The question this node asked; kept after the answer, so that a late answer gets the reason. */
   interrupt?: InterruptState | undefined;
   isLoop?: boolean | undefined;
   /** Loops only: the items fixed at the start; absent for `while`. */
@@ -279,7 +279,7 @@ export interface RunSource {
   readonly kind: 'schedule' | 'trigger';
   /** The schedule's name, the trigger's id. */
   readonly id: string;
-  /** Names the due time or the delivery, the same for whoever computes it; the cause of `run.started`. */
+  /** Names the due time or the delivery, the same in every process; the cause of `run.started`. */
   readonly deliveryId: string;
   /** Opaque, and equal for deliveries that are taken for one. */
   readonly dedupKey: string;

@@ -27,7 +27,7 @@ const EXAMPLES: Readonly<Record<string, Sample & { gives: JsonObject | string | 
     gives: { workflowId: 'w', inputs: { a: 1 } },
   },
   'core.orchestrator.supervisor': {
-    config: { decide: "visit == 0 ? {'kind': 'ask-user', 'prompt': 'Go on?'} : {'kind': 'terminate'}" },
+    config: { decide: "visit == 0 ? {'kind': 'ask-user', 'prompt': 'Continue?'} : {'kind': 'terminate'}" },
     visit: 1,
     gives: { decision: { kind: 'terminate' }, output: { kind: 'terminate' } },
   },

@@ -20,7 +20,7 @@ export interface NodeDocs {
 const NOTHING = {};
 const ANSWERED_WHOLE = 'the answer as one object';
 const ENVELOPES =
-  'Whether the model is told that it may ask a person, or report what it cannot do, in place of an answer. Where it does so untold, it is understood, too; `false`: then it is text.';
+  'Whether the model is instructed that it may ask a person, or report what it cannot do, in place of an answer. It is understood without that instruction, too; `false`: then it is text.';
 const TIMEOUT = 'Milliseconds after which the question expires; without it, it waits for ever.';
 const MAPPING_IN = 'Variables of the child, by name, from variables of this run.';
 const MAPPING_OUT = 'Variables of this run, by name, from variables of the child when it has completed.';
@@ -416,7 +416,7 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
       decide:
         'CEL that gives the decision; `visit` is how often it has decided before. Either this or a list.',
       decideByModel:
-        'A language model decides: `{"instructions", "prompt", "workers": [{"workflowId", "description"?}], "model"?}`. It can choose the listed workers alone; port `prompt` goes before its prompt, port `input` is told as data.',
+        'A language model decides: `{"instructions", "prompt", "workers": [{"workflowId", "description"?}], "model"?}`. It can choose the listed workers alone; port `prompt` goes before its prompt, port `input` is given as data.',
       mockDecisions: 'Decisions to take in order; then it terminates.',
       mockDispatchPlan: 'The same, under the name that conformance suites use.',
       mockConfidence: 'How sure it is of each; default: as the decision says.',
@@ -483,7 +483,7 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
   'weft.ai.agent': {
     inputs: {
       prompt: 'what to do, before `config.prompt`',
-      input: 'data that belongs to it; told to the model as data, not as instructions',
+      input: 'data that belongs to it; given to the model as data, not as instructions',
     },
     outputs: {
       output: 'the answer: text, or JSON where `config.outputSchema` asks for it',

@@ -13,7 +13,7 @@ export const SYSTEM_CLOCK: Clock = {
   monotonic: () => performance.now(),
 };
 
-/** setTimeout cannot wait longer than this; whoever wakes early looks at the clock and waits again. */
+/** setTimeout cannot wait longer than this; a waiter that wakes early reads the clock and waits again. */
 export const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Resolves after `ms`, or at once when the signal is aborted. Does not keep the process alive. */

@@ -14,7 +14,7 @@ import type {
   Workflows,
 } from '../model/node-type.ts';
 
-/** What one performance of an effect may use of the host, beside the network. */
+/** What one performance of an effect may use of the host in addition to the network. */
 export interface EffectPorts {
   readonly secrets: Secrets;
   readonly models: Models;
@@ -45,7 +45,7 @@ export interface EffectPlace {
   readonly budget?: RunBudget | undefined;
   /** By the run, where it has one. */
   readonly spent?: Spent | undefined;
-  /** What must not be left where others read it, beside secrets. */
+  /** What must be masked in addition to secrets. */
   readonly redaction?: EffectRedaction | undefined;
 }
 

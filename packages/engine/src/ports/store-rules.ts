@@ -240,7 +240,7 @@ export function isLive(expiresAt: number | null | undefined, now: number): boole
 /** Stands where no client's tag can stand. */
 const SOURCE_TAG = '\u001f';
 
-/** What a run is found by in lists: its tags, and what started it. A fork was started by whoever forked. */
+/** What a run is found by in lists: its tags, and what started it. A fork was started by the caller who forked. */
 export function listedTags({
   tags,
   source,

@@ -99,7 +99,7 @@ export interface UsageRow {
 /**
  * A command that a run puts into another run's inbox with its own write, so that both are durable or neither is. Nothing
  * happens when that run is missing, belongs to another tenant, has ended, or has a command of this id already; the inbox's
- * limit does not count, because no one could be told.
+ * limit does not count, because no caller waits for an error.
  */
 export interface Signal {
   readonly runId: string;
@@ -160,7 +160,7 @@ export interface OutboxUnit extends UnitBase {
 
 /**
  * Writes what is held against a run over what was there; absent = nothing any more. Refused with `run_missing` and `run_terminal`. A
- * quarantine takes the run from whoever holds it, unless that one is trying a decision.
+ * quarantine takes the run from its holder, unless that one is trying a decision.
  */
 export interface SuspicionUnit extends UnitBase {
   readonly kind: 'suspicion';

@@ -231,7 +231,7 @@ export interface Tasks {
     types: readonly TaskType[],
     limit: number,
   ): Promise<readonly LeasedTask[]>;
-  /** What whoever has it says of it while it is performed. */
+  /** A remark of the worker that has it, while it is performed. */
   noteTask(taskId: string, lease: number, note: string): Promise<void>;
   /** Keeps the result for the holder of the run. False when it is not held under this lease; again is once. */
   settleTask(taskId: string, lease: number, result: string): Promise<boolean>;
@@ -291,7 +291,7 @@ export interface CostRow {
 /** The database itself. */
 export interface Maintenance {
   /**
-   * A copy of everything that was committed before it was asked for, while writes go on. Absent where the database has its own
+   * A copy of everything that was committed before it was asked for, while writes continue. Absent where the database has its own
    * way to be backed up. The caller closes it, read or not.
    */
   openBackup?(): Promise<OpenBackup>;
@@ -331,7 +331,7 @@ export type Refusal =
   | { readonly reason: 'idempotency_exists'; readonly record: IdempotencyRecord }
   | { readonly reason: 'workflow_conflict'; readonly digest: string }
   | { readonly reason: 'setting_conflict'; readonly value: string }
-  /** The database has no room (disk full, quota); nothing was written and reads go on. */
+  /** The database has no room (disk full, quota); nothing was written and reads still work. */
   | { readonly reason: 'store_full' };
 
 export interface StoredEvent {
@@ -376,13 +376,13 @@ export interface RunRow {
   readonly lostHolders?: number;
   /** When its private parts were erased. */
   readonly erasedAt?: number;
-  /** What the store holds of its creation is not what was written: only its place is told, the rest of the record is empty. */
+  /** What the store holds of its creation is not what was written: only its place is known, the rest of the record is empty. */
   readonly isDamaged?: true;
 }
 
 /**
  * That a run may be what ends processes, or what the store cannot take. Written before each of its decisions is tried, so that
- * whoever finds the run after a process has ended knows what it was doing.
+ * the process that finds the run after a crash knows what it was doing.
  */
 export interface Suspicion {
   /** In one sentence, what speaks against the run. */
@@ -500,7 +500,7 @@ export interface DueRun extends Claimed {
 export interface ClaimBounds {
   /** Of all runs together; one is claimed in any case. */
   readonly maxBytes?: number;
-  /** The turn goes on behind this tenant. */
+  /** Round robin continues after this tenant. */
   readonly after?: string;
   /** Runs of these tenants stay where they are. */
   readonly except?: readonly string[];

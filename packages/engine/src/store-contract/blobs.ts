@@ -42,7 +42,7 @@ export function blobsContract(subject: Subject): void {
       expect(Buffer.compare(stored ?? Buffer.of(), bytes)).toBe(0);
     });
 
-    it('takes pieces of 256 KiB, several in one group beside other units', async () => {
+    it('takes pieces of 256 KiB, several in one group with other units', async () => {
       const runId = await givenHeldRun(subject.store);
       const pieces = Array.from({ length: 4 }, () => randomBytes(262_144));
 
@@ -94,7 +94,7 @@ export function blobsContract(subject: Subject): void {
       expect(await read(one, 0, { blobId: `it's 📎` })).toBe('named');
       expect(await read(one, 0, { tenant: 'other' })).toBe('theirs');
       expect(await read(two, 0, { tenant: 'other' })).toBeUndefined();
-      expect(await read(one, 0, { tenant: 'nobody' })).toBeUndefined();
+      expect(await read(one, 0, { tenant: 'stranger' })).toBeUndefined();
       expect(await read(one, 0, { blobId: 'unknown' })).toBeUndefined();
       expect(await read('no such run', 0)).toBeUndefined();
     });

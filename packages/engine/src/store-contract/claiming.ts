@@ -19,7 +19,7 @@ import type { Subject } from './subject.ts';
 
 const TTL = 10_000;
 
-/** What was claimed, without what is told about it beforehand. */
+/** What was claimed, without the data read ahead. */
 async function claimedBy(
   { store }: Subject,
   holder: string,
@@ -95,7 +95,7 @@ export function claimingContract(subject: Subject): void {
       expect(await subject.store.claim('no such run', 'h1')).toEqual({ state: 'missing' });
     });
 
-    it('is needed to write: a run that nobody holds takes no append', async () => {
+    it('is needed to write: a run without a holder takes no append', async () => {
       const runId = await givenFreeRun(subject.store);
 
       expect(await commitOne(subject.store, appendUnit(runId, 0, { epoch: 0 }))).toEqual({
@@ -194,7 +194,7 @@ export function claimingContract(subject: Subject): void {
 
       const held = (await subject.store.heldBy('h1')).map(({ runId }) => runId);
       expect(held.sort()).toEqual([born, free].sort());
-      expect(await subject.store.heldBy('nobody')).toEqual([]);
+      expect(await subject.store.heldBy('stranger')).toEqual([]);
     });
 
     it('is given up for all runs of a holder at once, which stay due as they are', async () => {

@@ -66,7 +66,7 @@ export function costsContract(subject: Subject): void {
         `${second} 1 10 5 1000 0`,
       ]);
       expect((await read('total')).rows.map(summed)).toEqual(['5 40 20 2400 3']);
-      expect(await read('total', {}, 'nobody')).toEqual({ rows: [], hasMore: false });
+      expect(await read('total', {}, 'stranger')).toEqual({ rows: [], hasMore: false });
     });
 
     it('are exact beyond what a number holds', async () => {

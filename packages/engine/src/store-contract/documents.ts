@@ -171,8 +171,8 @@ export function documentsContract(subject: Subject): void {
         expect(listed.nextCursor).toBeUndefined();
         expect(listed.rows.map(unversioned)).toEqual(expected);
       }
-      expect(await read('a', { tenant: 'nobody' })).toBeUndefined();
-      expect((await subject.store.listDocuments('nobody', 'notes', '', { limit: 10 })).rows).toEqual([]);
+      expect(await read('a', { tenant: 'stranger' })).toBeUndefined();
+      expect((await subject.store.listDocuments('stranger', 'notes', '', { limit: 10 })).rows).toEqual([]);
     });
 
     it.each([

@@ -91,7 +91,7 @@ export function forksContract(subject: Subject): void {
       expect(await readAll(subject.store, runId)).toHaveLength(2);
     });
 
-    it('is not made of a run that is gone, or was erased, whoever was there first', async () => {
+    it('is not made of a run that is gone, or was erased, in either order', async () => {
       const { givenEndedRun, forkOf } = keptRuns(subject);
       const [removed, erased, kept] = [await givenEndedRun(), await givenEndedRun(), await givenEndedRun()];
       const forksOf = [removed, erased, newRunId(), kept].map((source) => {
@@ -202,7 +202,7 @@ export function forksContract(subject: Subject): void {
       expect(rows.map((row) => row.record)).toEqual([recordOf(plain), record]);
     });
 
-    it('may be a bundle whose run is over, which nobody ever claims', async () => {
+    it('may be a bundle whose run is over, which no process ever claims', async () => {
       const runId = newRunId();
       await subject.store.heartbeat('h1', 10_000);
 

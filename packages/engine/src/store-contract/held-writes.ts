@@ -59,7 +59,7 @@ export function heldWritesContract(subject: Subject): void {
       expect(await isWritten(unit)).toBe(true);
     });
 
-    it('is taken past the deadline, as long as nobody has taken the run over', async () => {
+    it('is taken past the deadline, until another process has taken the run over', async () => {
       const runId = await givenHeldRun(subject.store);
       subject.now += TTL_MS + 1;
 
@@ -113,7 +113,7 @@ export function heldWritesContract(subject: Subject): void {
       expect(await subject.store.readIdempotency('acme', record.operation, record.keyHash)).toBeUndefined();
     });
 
-    it('is decided before or after a takeover, never beside it', async () => {
+    it('is decided before or after a takeover, never during it', async () => {
       const runs = await Promise.all(Array.from({ length: 10 }, () => givenHeldRun(subject.store)));
       subject.now += TTL_MS + 1;
       await subject.store.heartbeat('h2', TTL_MS);

@@ -43,7 +43,7 @@ export function idempotencyContract(subject: Subject): void {
       expect((await subject.store.listRuns('acme', {}, { limit: 20 })).rows).toHaveLength(1);
     });
 
-    it('is told before any other reason to refuse', async () => {
+    it('is checked before any other reason to refuse', async () => {
       const runId = newRunId();
       await given(subject.store, createUnit(runId, { idempotency: record }));
 
@@ -61,7 +61,9 @@ export function idempotencyContract(subject: Subject): void {
         createUnit(newRunId(), { idempotency: { ...record, keyHash: 'f'.repeat(64) } }),
       );
 
-      expect(await subject.store.readIdempotency('nobody', record.operation, record.keyHash)).toBeUndefined();
+      expect(
+        await subject.store.readIdempotency('stranger', record.operation, record.keyHash),
+      ).toBeUndefined();
       expect(await read()).toEqual(record);
     });
 

@@ -97,7 +97,7 @@ export function outboxContract(subject: Subject): void {
       expect(await claimedIds()).toEqual(['a2']);
     });
 
-    it('leaves the topics it is told to leave', async () => {
+    it('leaves the topics that the claim excludes', async () => {
       await givenRows(row('a', 10), { ...row('b', 20), topic: 'slow' }, { ...row('c', 30), topic: 'slower' });
 
       expect((await subject.store.claimOutbox(10, LEASE, ['slow', 'slower'])).map(({ id }) => id)).toEqual([
@@ -116,7 +116,7 @@ export function outboxContract(subject: Subject): void {
       expect(await subject.store.claimOutbox(10, LEASE)).toMatchObject([{ id: 'a', attempts: 1 }]);
     });
 
-    it('never hands out what is dead, and goes on with the others', async () => {
+    it('never hands out what is dead, and continues with the others', async () => {
       await givenRows(row('a', 10), row('b', 20));
       await claimedIds(1);
 

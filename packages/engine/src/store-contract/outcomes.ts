@@ -71,7 +71,7 @@ export function outcomesContract(subject: Subject): void {
       ];
     }
 
-    it('that was committed after all is told so, for every kind of unit', async () => {
+    it('that was committed after all is reported as committed, for every kind of unit', async () => {
       const units = await everyKind();
 
       const results = await withFault('afterCommit', () => subject.store.commit(units));
@@ -81,7 +81,7 @@ export function outcomesContract(subject: Subject): void {
       expect((await subject.store.listRuns('acme', {}, { limit: 10 })).rows).toHaveLength(7);
     });
 
-    it('that was lost is told so, for every kind of unit, and can be tried again', async () => {
+    it('that was lost is reported as lost, for every kind of unit, and can be tried again', async () => {
       const units = await everyKind();
 
       const results = await withFault('beforeCommit', () => subject.store.commit(units));
@@ -94,20 +94,20 @@ export function outcomesContract(subject: Subject): void {
 
     it('of a run unit holds for its signals too: they are there with it, or not at all', async () => {
       const runId = await givenHeldRun(subject.store);
-      const told = await givenHeldRun(subject.store);
-      const signal = { runId: told, commandId: 'n1', command: { type: 'cancel' } } as const;
+      const receiver = await givenHeldRun(subject.store);
+      const signal = { runId: receiver, commandId: 'n1', command: { type: 'cancel' } } as const;
       const unit = appendUnit(runId, 0, { notify: [signal] });
 
       await withFault('beforeCommit', () => subject.store.commit([unit]));
       expect(await subject.store.committed(unit)).toBe(false);
-      expect(await subject.store.readInbox(told)).toEqual([]);
+      expect(await subject.store.readInbox(receiver)).toEqual([]);
 
       await withFault('afterCommit', () => subject.store.commit([unit]));
       expect(await subject.store.committed(unit)).toBe(true);
-      expect(await subject.store.readInbox(told)).toHaveLength(1);
+      expect(await subject.store.readInbox(receiver)).toHaveLength(1);
     });
 
-    it('of a fork’s append is told truly also after others have written on', async () => {
+    it('of a fork’s append is right also after later writes', async () => {
       const runId = newRunId();
       await subject.store.heartbeat('h1', 10_000);
       await given(subject.store, createUnit(runId, { holder: 'h1', ...forkOptions(7, 2) }));
@@ -148,7 +148,7 @@ export function outcomesContract(subject: Subject): void {
       expect(result).toMatchObject({ state: 'unknown', cause: { message: 'connection lost' } });
     });
 
-    it('is told truly also after others have written on', async () => {
+    it('is right also after later writes', async () => {
       const runId = await givenHeldRun(subject.store);
       const lost = appendUnit(runId, 0, { events: [event(0, 'log', { payload: '"lost"' })] });
       const kept = appendUnit(runId, 0, { events: [event(0, 'log', { payload: '"kept"' })] });

@@ -97,7 +97,7 @@ export function restartingContract(subject: Subject, restart: () => Promise<void
       expect(await subject.store.claimOutbox(10, 1_000)).toMatchObject([{ id: 'o1', runId, body: [1] }]);
     });
 
-    it('epochs go on growing', async () => {
+    it('epochs keep growing', async () => {
       const runId = newRunId();
       await given(subject.store, createUnit(runId, { events: events(0, 1) }));
       await subject.store.heartbeat('h1', 10_000);
@@ -112,7 +112,7 @@ export function restartingContract(subject: Subject, restart: () => Promise<void
       expect(await readAll(subject.store, runId)).toHaveLength(3);
     });
 
-    it('a lost and a kept write are still told apart', async () => {
+    it('a lost and a kept write are still distinguished', async () => {
       const runId = await givenHeldRun(subject.store);
       const [kept, lost] = [appendUnit(runId, 0), appendUnit(runId, 1)];
       const [keptDocument, lostDocument] = [documentUnit('a'), documentUnit('a')];
@@ -128,7 +128,7 @@ export function restartingContract(subject: Subject, restart: () => Promise<void
       expect(await subject.store.committed(blobUnit(runId, 1))).toBe(false);
     });
 
-    it('a fork’s log goes on where it was', async () => {
+    it('a fork’s log continues where it was', async () => {
       const runId = newRunId();
       await subject.store.heartbeat('h1', 10_000);
       await given(subject.store, createUnit(runId, { holder: 'h1', release: true, ...forkOptions(100, 2) }));
@@ -143,7 +143,7 @@ export function restartingContract(subject: Subject, restart: () => Promise<void
       expect(await readAll(subject.store, runId)).toEqual(events(100, 3));
     });
 
-    it('a signal still waits for whoever claims the run it was sent to', async () => {
+    it('a signal still waits for the next holder of the run it was sent to', async () => {
       const runId = newRunId();
       await given(subject.store, createUnit(runId, { head: waiting }));
       const other = await givenHeldRun(subject.store);

@@ -139,7 +139,7 @@ export function signalsContract(subject: Subject): void {
       expect(await subject.store.nextDueAt()).toBeUndefined();
     });
 
-    it('is dropped where a command of its id was consumed before, and wakes nobody', async () => {
+    it('is dropped where a command of its id was consumed before, and wakes no process', async () => {
       const [sender, parent] = [await givenHeldRun(subject.store), await givenHeldRun(subject.store)];
       const commandResult = { applied: false, status: 'running' } as const;
       await given(
@@ -349,7 +349,7 @@ export function signalsContract(subject: Subject): void {
       for (const { runId } of children) expect(await subject.store.readRun(runId, undefined)).toBeUndefined();
     });
 
-    it('that races with its parent’s end is either not born, or told', async () => {
+    it('that races with its parent’s end is either not created, or gets the signal', async () => {
       for (let round = 0; round < 20; round += 1) {
         const parent = await givenHeldRun(subject.store);
         const child = childOf(parent);
@@ -359,8 +359,8 @@ export function signalsContract(subject: Subject): void {
           commitOne(subject.store, appendUnit(parent, 0, { head: completed, notify: [signal(child.runId)] })),
         ]);
 
-        const told = created.state === 'committed' ? await inboxIds(child.runId) : ['n1'];
-        expect(told).toEqual(['n1']);
+        const received = created.state === 'committed' ? await inboxIds(child.runId) : ['n1'];
+        expect(received).toEqual(['n1']);
       }
     });
   });

@@ -4,7 +4,7 @@ import type { Store } from '../ports/store.ts';
 export interface ContractFaults {
   /** Throws before the group is durable: everything of it is lost. */
   beforeCommit?: (() => void) | undefined;
-  /** Throws after the group is durable: everything of it is kept, but no one was told. */
+  /** Throws after the group is durable: everything of it is kept, but the caller does not know. */
   afterCommit?: (() => void) | undefined;
 }
 

@@ -60,7 +60,7 @@ export function suspicionsContract(subject: Subject): void {
       expect(await commitOne(subject.store, unit(runId, SUSPICION, epoch))).toMatchObject(refusal);
     });
 
-    it('is told truly after an unknown outcome', async () => {
+    it('is read back right after an unknown outcome', async () => {
       const runId = await givenHeldRun(subject.store);
       const written = unit(runId, SUSPICION);
 

@@ -101,7 +101,7 @@ export function tasksContract(subject: Subject): void {
       ]);
     });
 
-    it('have one result, whoever asks again', async () => {
+    it('have one result, also when it is reported again', async () => {
       const runId = await givenTasks('a');
       await claimed('h2');
 

@@ -126,7 +126,7 @@ function outcomeHints(
         code: 'summary_not_attributable',
         effect: 'note',
         found: 'changed decision strings together with added or removed calls',
-        needed: 'nothing; which call a decision string belongs to cannot be told',
+        needed: 'nothing; which call a decision string belongs to is unknown',
         readable: READABLE.all,
       },
     ];

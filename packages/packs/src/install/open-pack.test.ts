@@ -34,7 +34,7 @@ function take(
 }
 
 describe('a pack', () => {
-  it('that is signed by a key of the keychain is opened, and its signer is told', async () => {
+  it('that is signed by a key of the keychain is opened with the name of its signer', async () => {
     const pack = await take(await signPack(archiveOf(), KEY, 'acme-1'), trustOf());
 
     expect(pack.manifest).toMatchObject({

@@ -62,7 +62,7 @@ export async function openTrustedPack(
   if (trust.mode === 'verified' && signature === undefined)
     throw new PackError(
       'signature_not_available',
-      'The pack has no signature beside it (FILE.sig), and the trust mode is verified. Have it signed (weft pack sign), or set another mode in trust.json.',
+      'The pack has no signature (FILE.sig next to it), and the trust mode is verified. Have it signed (weft pack sign), or set another mode in trust.json.',
     );
   const signer =
     trust.mode === 'verified' && signature !== undefined ? findSigner(trust, archive, signature) : undefined;

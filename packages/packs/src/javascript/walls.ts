@@ -64,7 +64,7 @@ function prefixOf(isRoot: boolean): string[] {
   const privileges = ['--no-new-privs', '--bounding-set=-all', '--inh-caps=-all'];
   const user = ['--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'];
   return [
-    // Whoever started it is gone: so is it, and with it everything inside.
+    // It is killed when its parent ends, and with it everything inside.
     ...['/usr/bin/setpriv', '--pdeathsig', 'KILL'],
     ...['/usr/bin/unshare', ...(isRoot ? [] : ['--user', '--map-root-user'])],
     ...['--net', '--ipc', '--uts', '--pid', '--mount', '--fork', '--kill-child', '--mount-proc'],

@@ -10,7 +10,7 @@ export function checkPackName(name: string): void {
   if (scope === 'local')
     throw new PackError(
       'invalid_pack_scope',
-      `${shown(name)}: local.* is for files beside a host and is never packed. Use vendor., community. or private.`,
+      `${shown(name)}: local.* is for files in a host's folder and is never packed. Use vendor., community. or private.`,
     );
   if (scope === 'core')
     throw new PackError(

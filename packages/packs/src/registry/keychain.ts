@@ -9,7 +9,7 @@ export function namespaceOf(name: string): string {
 }
 
 /**
- * The keys with one more. Whoever may write to the namespace gives the first; each one after it is signed by one of those before.
+ * The keys with one more. The first comes from a caller who may write to the namespace; each one after it is signed by one of those before.
  * Throws `keychain_invalid`.
  */
 export function addKey(keys: readonly KeyDocument[], given: JsonObject): readonly KeyDocument[] {

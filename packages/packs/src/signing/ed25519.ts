@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { PackError } from '../pack-error.ts';
 
-/** Ed25519 and nothing else: whoever may choose the algorithm may choose a weak one. */
+/** Ed25519 only: an attacker who may choose the algorithm would choose a weak one. */
 
 export const SIGNATURE_BYTES = 64;
 const RAW_KEY_BYTES = 32;

@@ -12,13 +12,13 @@ const KID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 export interface SignedPack {
   readonly archive: Uint8Array;
-  /** Over the bytes of the archive; kept beside it. */
+  /** Over the bytes of the archive; kept next to it. */
   readonly signature: Uint8Array;
 }
 
 /**
  * Signs twice. Inside, as the protocol has it: `pack.json.sig` over the bytes of `pack.json`, which says nothing about the code.
- * Beside the archive: a signature over all of its bytes, and that is the one that trust is decided by.
+ * Next to the archive: a signature over all of its bytes, which decides trust.
  */
 export async function signPack(archive: Uint8Array, key: KeyObject, kid: string): Promise<SignedPack> {
   if (!KID.test(kid))

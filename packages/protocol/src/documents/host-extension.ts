@@ -93,9 +93,14 @@ export const RunSummarySchema = open({
   tags: Type.Array(Type.String()),
   source: optional(Type.String({ description: 'What started it: schedule:NAME or trigger:ID.' })),
   events: count,
+  imported: optional(Type.Literal(true, { description: 'Executed elsewhere, and only read here.' })),
+  damaged: optional(
+    Type.Literal(true, { description: 'The store holds something else of it than was written.' }),
+  ),
   quarantined: optional(open({ since: dateTime, reason: nonEmpty })),
-  damaged: optional(Type.Literal(true)),
 });
+
+export type RunSummary = Static<typeof RunSummarySchema>;
 
 export const RunListSchema = open({ runs: Type.Array(RunSummarySchema), nextCursor });
 

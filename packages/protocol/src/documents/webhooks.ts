@@ -55,20 +55,22 @@ export const CallbackSecretSchema = open({
   ...signingFields,
 });
 
+/** A delivery that has failed for the last time. */
+export const DeadDeliverySchema = open({
+  deliveryId: nonEmpty,
+  kind: Type.Enum(['webhook', 'callback']),
+  webhookId: optional(nonEmpty),
+  runId,
+  sequence: count,
+  attempts: count,
+  reason: nonEmpty,
+  failedAt: dateTime,
+});
+
 export const DeliveryListSchema = open({
-  deliveries: Type.Array(
-    open({
-      deliveryId: nonEmpty,
-      kind: Type.Enum(['webhook', 'callback']),
-      webhookId: optional(nonEmpty),
-      runId,
-      sequence: count,
-      attempts: count,
-      reason: nonEmpty,
-      failedAt: dateTime,
-    }),
-  ),
+  deliveries: Type.Array(DeadDeliverySchema),
   nextCursor: optional(Type.String({ description: 'Absent on the last page.' })),
 });
 
+export type DeadDelivery = Static<typeof DeadDeliverySchema>;
 export type RegisterWebhookRequest = Static<typeof RegisterWebhookSchema>;

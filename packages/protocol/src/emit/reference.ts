@@ -51,8 +51,8 @@ function eventsPage(): string {
   return page(
     'Events',
     `The ${EVENT_CATALOGUE.length} event types of the protocol. "values" among the modes means that a snapshot follows ` +
-      'the event in that mode. A closed payload admits no other members. Types with a vendor’s prefix may occur beside ' +
-      'these and are shown in debug mode and polls only; those of this host stand last. Not every host emits every type.',
+      'the event in that mode. A closed payload admits no other members. Types with a vendor’s prefix may occur in addition ' +
+      'and are shown in debug mode and polls only; those of this host stand last. Not every host emits every type.',
     ...sections,
   );
 }

@@ -19,6 +19,7 @@ describe('the types that are written out', () => {
     expectTypeOf<written.AnnotationCreate>().toEqualTypeOf<bySchema.AnnotationCreate>();
     expectTypeOf<written.AuditVerificationDocument>().toEqualTypeOf<bySchema.AuditVerificationDocument>();
     expectTypeOf<written.ClusterNodeDocument>().toEqualTypeOf<bySchema.ClusterNodeDocument>();
+    expectTypeOf<written.DeadDelivery>().toEqualTypeOf<bySchema.DeadDelivery>();
     expectTypeOf<written.DebugBundle>().toEqualTypeOf<bySchema.DebugBundle>();
     expectTypeOf<written.ForkRunResponse>().toEqualTypeOf<bySchema.ForkRunResponse>();
     expectTypeOf<written.NodeTypeDocument>().toEqualTypeOf<bySchema.NodeTypeDocument>();
@@ -30,6 +31,7 @@ describe('the types that are written out', () => {
     expectTypeOf<written.WorkerMessage>().toEqualTypeOf<bySchema.WorkerMessage>();
     expectTypeOf<written.RunOptions>().toEqualTypeOf<bySchema.RunOptions>();
     expectTypeOf<written.RunSnapshot>().toEqualTypeOf<bySchema.RunSnapshot>();
+    expectTypeOf<written.RunSummary>().toEqualTypeOf<bySchema.RunSummary>();
     expectTypeOf<written.WorkflowDefinition>().toEqualTypeOf<bySchema.WorkflowDefinition>();
     // Its ranges of options are open, which the type of the schema says and the written one leaves out.
     expectTypeOf<bySchema.Capabilities>().toExtend<written.Capabilities>();

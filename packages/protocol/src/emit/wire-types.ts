@@ -4,6 +4,7 @@ import { AuditVerificationSchema } from '../documents/audit.ts';
 import { CapabilitiesSchema } from '../documents/capabilities.ts';
 import { DebugBundleSchema } from '../documents/debug-bundle.ts';
 import { AncestrySchema, ForkRunResponseSchema } from '../documents/forks.ts';
+import { RunSummarySchema } from '../documents/host-extension.ts';
 import { RunOptionsSchema, RunSnapshotSchema } from '../documents/runs.ts';
 import {
   NodeTypeDocumentSchema,
@@ -14,6 +15,7 @@ import {
   TaskReportSchema,
   WorkerMessageSchema,
 } from '../documents/workers.ts';
+import { DeadDeliverySchema } from '../documents/webhooks.ts';
 import { WorkflowDefinitionSchema } from '../documents/workflow.ts';
 import { WEFT_EVENTS } from '../events/catalogue/weft.ts';
 import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
@@ -32,6 +34,7 @@ const DOCUMENTS: Readonly<Record<string, TSchema>> = {
   AuditVerificationDocument: AuditVerificationSchema,
   Capabilities: CapabilitiesSchema,
   ClusterNodeDocument: ClusterNodeSchema,
+  DeadDelivery: DeadDeliverySchema,
   DebugBundle: DebugBundleSchema,
   ForkRunResponse: ForkRunResponseSchema,
   NodeTypeDocument: NodeTypeDocumentSchema,
@@ -39,6 +42,7 @@ const DOCUMENTS: Readonly<Record<string, TSchema>> = {
   RegisterWorkerRequest: RegisterWorkerSchema,
   RunOptions: RunOptionsSchema,
   RunSnapshot: RunSnapshotSchema,
+  RunSummary: RunSummarySchema,
   TaskError: TaskErrorSchema,
   TaskReceipt: TaskReceiptSchema,
   TaskReport: TaskReportSchema,

@@ -71,7 +71,7 @@ export interface ServiceShape {
   readonly messages: ReadonlyMap<string, MessageShape>;
 }
 
-/** Members that no schema lists are told apart from those that it does, whatever their names. */
+/** Members that no schema lists go here, so that they cannot collide with those that one does. */
 export const EXTRAS_FIELD = 'additional_properties';
 export const EXTRAS_NUMBER = 1_000;
 

@@ -167,7 +167,7 @@ export type PathValues<Id extends OperationId> = [NamesIn<(typeof ENDPOINTS)[Id]
   ? []
   : [values: Readonly<Record<NamesIn<(typeof ENDPOINTS)[Id]['path']>, string>>];
 
-/** Each path cut at its parameters: texts, and between them names. Cut once, because every new run is told its paths. */
+/** Each path cut at its parameters: texts, and between them names. Cut once, because the answer to every new run contains its paths. */
 const PARTS = new Map(Object.entries(ENDPOINTS).map(([id, { path }]) => [id, path.split(/\{(\w+)\}/)]));
 
 /** The path of an operation with its parameters filled in, percent-encoded. */

@@ -1,4 +1,4 @@
-import { endpointOf } from '@weft/protocol/plain';
+import { type DeadDelivery, endpointOf } from '@weft/protocol/plain';
 import type { ApiPromise } from '../requests/api-promise.ts';
 import type { PageRequest } from '../documents.ts';
 import { type ListPromise, type PagePromise, pagedList, wholeList } from '../requests/page-promise.ts';
@@ -31,18 +31,6 @@ export interface WebhookSummary {
   readonly secretFingerprint: string;
   readonly createdAt: string;
   readonly createdBy: string;
-}
-
-/** A callback or webhook delivery that was given up. */
-export interface DeadDelivery {
-  readonly deliveryId: string;
-  readonly kind: 'webhook' | 'callback';
-  readonly webhookId?: string;
-  readonly runId: string;
-  readonly sequence: number;
-  readonly attempts: number;
-  readonly reason: string;
-  readonly failedAt: string;
 }
 
 export interface Webhooks {

@@ -27,7 +27,7 @@ export interface NodeDefinition {
   readonly timeoutMs?: number | undefined;
   /** An attempt that calls `heartbeat` less often than this has failed. */
   readonly heartbeatTimeoutMs?: number | undefined;
-  // Whoever has checked values against the schemas may call it with them.
+  // The caller has checked the values against the schemas.
   run(context: NodeContext<never, never, never>): Promise<object> | object;
 }
 

@@ -47,7 +47,7 @@ export function isNodeError(error: unknown): error is NodeError {
   );
 }
 
-/** Why a function is told to stop, as the reason of its signal. */
+/** Why a function must stop, as the reason of its signal. */
 export const STOP_REASONS = {
   cancelled: 'The run was cancelled.',
   timeout: 'The attempt has reached its timeout.',

@@ -1,7 +1,7 @@
 import type { JsonObject, NodeTypeDocument } from '@weft/protocol/plain';
 import type { NodeDefinition, NodePorts } from './node-definition.ts';
 
-/** What a host is told about a node type: its schemas, and nothing of its code. */
+/** What a host gets to know of a node type: its schemas, and nothing of its code. */
 export function nodeTypeDocument(definition: NodeDefinition): NodeTypeDocument {
   const { typeId, version, title, summary, category, role, secrets, timeoutMs, heartbeatTimeoutMs } =
     definition;

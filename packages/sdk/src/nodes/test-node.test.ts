@@ -20,7 +20,7 @@ const greet = defineNode({
 
 const given = { inputs: { name: 'Ada' }, config: { word: 'Hello' }, secrets: { token: 'abc' } };
 
-/** A node without config that returns what it is told to. */
+/** A node without config that returns these outputs. */
 function returning(outputs: unknown) {
   return defineNode({
     typeId: 'acme.returning',

@@ -1,7 +1,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { ApiPromise } from './api-promise.ts';
 import { createClient } from '../client.ts';
-import type { KeySummary, Listing, RunSummary } from '../documents.ts';
+import type { RunSummary } from '@weft/protocol/plain';
+import type { KeySummary, Listing } from '../documents.ts';
 import type { Fetch } from './transport.ts';
 
 function clientAnswering(...answers: readonly object[]) {

@@ -1,4 +1,4 @@
-import { type Endpoint, endpointOf, type Json } from '@weft/protocol/plain';
+import { type Endpoint, endpointOf, type Json, type RunSummary } from '@weft/protocol/plain';
 import type { ApiPromise } from '../requests/api-promise.ts';
 import type {
   BulkCancelAnswer,
@@ -12,7 +12,6 @@ import type {
   RunCountFilter,
   RunCounts,
   RunFilter,
-  RunSummary,
   StreamMode,
 } from '../documents.ts';
 import { type EventStreamOptions, followRun } from '../streams/event-stream.ts';

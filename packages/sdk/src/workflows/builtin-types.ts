@@ -580,7 +580,7 @@ export interface BuiltinNodeTypes {
     inputs: {
       /** what to do, before `config.prompt` */
       prompt?: Json;
-      /** data that belongs to it; told to the model as data, not as instructions */
+      /** data that belongs to it; given to the model as data, not as instructions */
       input?: Json;
     };
     outputs: {

@@ -113,7 +113,7 @@ function carriedUses(uses: readonly Use[], written: readonly Written[]): Readonl
   const carried = new Set<Use>();
   const pairs = new Map<string, readonly [string, string]>();
   for (const use of uses) {
-    const [source, target] = besides(use);
+    const [source, target] = siblings(use);
     if (source === use.source.id && target === use.target.id && isBranch(use)) carried.add(use);
     pairs.set(`${source} ${target}`, [source, target]);
   }
@@ -128,7 +128,7 @@ function carriedUses(uses: readonly Use[], written: readonly Written[]): Readonl
   }
   for (const [pair, [source, target]] of pairs) {
     if (direct.has(pair) || leadsElsewhere(next, source, target)) continue;
-    const first = uses.find((use) => besides(use).join(' ') === pair);
+    const first = uses.find((use) => siblings(use).join(' ') === pair);
     if (first !== undefined) carried.add(first);
   }
   return carried;
@@ -138,8 +138,8 @@ function isBranch({ source, port }: Use): boolean {
   return BRANCHES[source.typeId]?.includes(port) === true;
 }
 
-/** The two nodes between which an edge may lead: the source, and the target or the loop around it that stands beside the source. */
-function besides({ source, target }: Use): readonly [string, string] {
+/** The two nodes between which an edge may lead: the source, and the target or the loop around it that is in the same body as the source. */
+function siblings({ source, target }: Use): readonly [string, string] {
   let at: Draft | undefined = target;
   while (at !== undefined && at.loop !== source.loop) at = at.loop;
   if (at === undefined || at === source)
@@ -157,7 +157,7 @@ function leadsElsewhere(next: ReadonlyMap<string, readonly string[]>, from: stri
 }
 
 function edgeOf(use: Use): Written {
-  const [sourceNodeId, targetNodeId] = besides(use);
+  const [sourceNodeId, targetNodeId] = siblings(use);
   const isDirect = targetNodeId === use.target.id;
   return {
     sourceNodeId,
@@ -172,7 +172,7 @@ function nodeOf(draft: Draft, uses: readonly Use[], carried: ReadonlySet<Use>): 
   const { config = {}, inputs = {}, join: _, ...rest } = options;
   const byEdge = new Set(
     uses
-      .filter((use) => use.target === draft && carried.has(use) && besides(use)[1] === id)
+      .filter((use) => use.target === draft && carried.has(use) && siblings(use)[1] === id)
       .map(({ input }) => input),
   );
   const declared = Object.entries(inputs).filter(

@@ -6,7 +6,7 @@ import { type Document, type EncodeOptions, encodeMessage, tooLarge } from './co
 /** Answers may be nested deeper than requests: what was sent at its deepest is inside them. */
 const MAX_DEPTH = 256;
 
-/** JSON text as the message that mirrors it, made in turns with everybody else's requests where it is long. */
+/** JSON text as the message that mirrors it, made in turns with other requests where it is long. */
 export async function messageOf(
   tenant: string,
   shape: MessageShape,

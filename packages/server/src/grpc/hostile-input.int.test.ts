@@ -146,7 +146,7 @@ describe('frames that are none', () => {
     expect((await ended).status).toBe(String(RESOURCE_EXHAUSTED));
   });
 
-  it('what is no gRPC at all is told so, and bytes that are no HTTP/2 are cut off', async () => {
+  it('what is no gRPC at all is refused as such, and bytes that are no HTTP/2 are cut off', async () => {
     const plain = open('CreateRun', { 'content-type': 'application/json' });
     const ended = endOf(plain);
     plain.end('{}');
@@ -237,7 +237,7 @@ describe('a caller that is slow', () => {
     expect((await ended).status).toBe(String(DEADLINE_EXCEEDED));
   });
 
-  it('with a deadline that is none is told so', async () => {
+  it('with an invalid deadline is refused as such', async () => {
     const stream = open('GetCapabilities', { 'grpc-timeout': 'soon' });
 
     const { status, message } = await endOf(stream);

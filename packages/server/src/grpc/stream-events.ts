@@ -102,9 +102,9 @@ async function deliver(
       if (baseline !== undefined)
         await sender.send(queue.add(snapshotFrame(baseline.text, baseline.seq, true)));
     }
-    for (let goesOn = true; goesOn; ) {
+    for (let isOpen = true; isOpen; ) {
       let events: readonly FollowedEvent[] = [];
-      goesOn = await cursor.push((batch) => {
+      isOpen = await cursor.push((batch) => {
         events = batch;
         return false;
       });
@@ -120,7 +120,7 @@ async function deliver(
 
 /**
  * Several send: the pump, the end of a window, annotations. Their frames go out in the order in which they were given; one that
- * cannot be made ends the stream, whoever gave it.
+ * cannot be made ends the stream, whatever its source.
  */
 interface Sender {
   /** False when the caller has gone, or nothing more can be sent. Never rejects. */
@@ -146,7 +146,7 @@ function createSender({ writer, encode }: EventReader, onFailure: () => void = (
 
   return {
     send(frames) {
-      last = last.then((goesOn) => goesOn && sendAll(frames));
+      last = last.then((isOpen) => isOpen && sendAll(frames));
       return last;
     },
     rethrow() {

@@ -65,7 +65,7 @@ function isTransportStream(value: unknown): value is TransportStream {
   return typeof value === 'object' && value !== null && 'close' in value && typeof value.close === 'function';
 }
 
-/** A caller that has its status and goes on sending would keep its stream for ever. */
+/** A caller that has its status and keeps sending would keep its stream for ever. */
 function endBothSides(stream: TransportStream | undefined): void {
   if (stream !== undefined && !stream.readableEnded && !stream.closed) stream.close(NO_ERROR);
 }

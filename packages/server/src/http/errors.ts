@@ -26,10 +26,10 @@ export function sendError(
   return sendJson(reply, status, JSON.stringify(body));
 }
 
-/** Answers that the caller can bring about at will, and of which the operator learns nothing. */
+/** Clients can provoke these at will, and an operator can do nothing about them. */
 const NOT_LOGGED: ReadonlySet<string> = new Set(['service_unavailable', 'capability_not_provided']);
 
-/** What the caller is told; of what it cannot help, the cause goes to the log. */
+/** The error for the caller; the cause of a 5xx goes to the log. */
 export function envelopeOf(call: Call, error: unknown, context: AppContext): EnvelopedError {
   const envelope = toEnvelope(error, call.id);
   if (envelope.status >= 500 && !(isHostError(error) && NOT_LOGGED.has(error.code)))

@@ -22,7 +22,7 @@ export interface FollowDeps {
 }
 
 const EVENTS_AT_ONCE = 200;
-const TOLD: Readonly<Record<string, string>> = {
+const VERBS: Readonly<Record<string, string>> = {
   'node.started': 'started',
   'node.completed': 'completed',
   'node.failed': 'failed',
@@ -38,7 +38,7 @@ export async function followRun(deps: FollowDeps, runId: string): Promise<Standi
     const page = await host.runs.events(caller, runId, afterSeq, EVENTS_AT_ONCE);
     if (page === undefined) return undefined;
     for (const event of page.events) {
-      const verb = TOLD[event.type];
+      const verb = VERBS[event.type];
       if (verb !== undefined)
         onProgress?.({
           events: event.seq + 1,

@@ -113,29 +113,29 @@ describe('an assistant', () => {
     });
   });
 
-  it('runs one and is told of its progress and its outputs', async () => {
+  it('runs one and gets its progress and its outputs', async () => {
     const { client } = await connect();
-    const told: (string | undefined)[] = [];
+    const progress: (string | undefined)[] = [];
 
     const answer = await call(
       client,
       'greet',
       { name: 'Ada' },
-      { onprogress: ({ message }: { message?: string }) => told.push(message) },
+      { onprogress: ({ message }: { message?: string }) => progress.push(message) },
     );
 
     expect(answer).toMatchObject({
       isError: false,
       structuredContent: { status: 'completed', outputs: { text: 'Ada' } },
     });
-    expect(told).toContain('say completed');
+    expect(progress).toContain('say completed');
   });
 
   it.each([
     [{}, /arguments\.name: missing/],
     [{ name: 7 }, /arguments\.name: must be of type string/],
     [{ name: 'Ada', nme: 'x' }, /arguments\.nme: unknown; there are name, times/],
-  ])('is told what is wrong with the arguments %j, and nothing is started', async (given, problem) => {
+  ])('gets what is wrong with the arguments %j, and nothing is started', async (given, problem) => {
     const { client } = await connect();
 
     await expect(call(client, 'greet', given)).rejects.toThrow(problem);
@@ -285,7 +285,7 @@ describe('the door', () => {
       body,
     });
 
-  it('wants a key, a session of that key, and no page of somebody else’s', async () => {
+  it('wants a key, a session of that key, and no page of another origin', async () => {
     const { transport } = await connect();
     const session = { 'mcp-session-id': transport.sessionId ?? '' };
     const { key } = await at.createKey({ scopes: ['manifest:read'] });

@@ -102,7 +102,7 @@ export function createProtocolServer(door: ProtocolDoor, version: string, isClos
 }
 
 const LONGEST_ANSWER_MS = 30 * 60_000;
-/** MCP's own, beside those of JSON-RPC. */
+/** MCP's own, in addition to those of JSON-RPC. */
 const RESOURCE_NOT_FOUND = -32_002;
 
 /** Failures in the protocol's terms. What is not foreseen says nothing of itself. */

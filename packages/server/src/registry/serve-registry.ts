@@ -1,6 +1,6 @@
 /**
  * The pack registry. It is not part of the operations of a host: the protocol has it as a service of its own, which
- * this host mounts where it was told to be one. Names and versions in the path are checked before who asks, and that before the body.
+ * this host mounts where it is configured as one. Names and versions in the path are checked before who asks, and that before the body.
  */
 import { Readable } from 'node:stream';
 import { createGate, type PackRegistry } from '@weft/engine';

@@ -162,6 +162,6 @@ function endsRun(events: readonly FollowedEvent[]): boolean {
 }
 
 async function pump(writer: SocketWriter, cursor: Cursor, take: Take): Promise<void> {
-  let goesOn = true;
-  while (goesOn && (await writer.ready())) goesOn = await cursor.push(take);
+  let isOpen = true;
+  while (isOpen && (await writer.ready())) isOpen = await cursor.push(take);
 }

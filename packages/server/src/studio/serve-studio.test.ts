@@ -35,7 +35,7 @@ async function get(
 }
 
 describe('the web page', () => {
-  it('is reached from the root by browsers; others are told where operations are', async () => {
+  it('is reached from the root by browsers; others get the address of the operations', async () => {
     at = await openHarness({ studio: STUDIO });
     const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@weft/protocol';
 
 /** Workflows the tests run: one that ends at once, one that waits, one that fails, one with a few nodes. */
 
-function workflow(id: string, nodes: Json[], variables: Json[] = []): JsonObject {
+export function workflow(id: string, nodes: Json[], variables: Json[] = []): JsonObject {
   return {
     id,
     name: id,
@@ -16,7 +16,7 @@ function workflow(id: string, nodes: Json[], variables: Json[] = []): JsonObject
   };
 }
 
-function node(id: string, typeId: string, inputs: JsonObject = {}): JsonObject {
+export function node(id: string, typeId: string, inputs: JsonObject = {}): JsonObject {
   return { id, typeId, name: id, position: { x: 0, y: 0 }, config: {}, inputs };
 }
 

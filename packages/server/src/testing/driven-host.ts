@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import {
-  type DeadDelivery,
   type EffectNodeType,
   type Host,
   openMemoryStore,
@@ -9,7 +8,7 @@ import {
   type Tool,
   type Tools,
 } from '@weft/engine';
-import type { Json, JsonObject, OperationId } from '@weft/protocol';
+import type { DeadDelivery, Json, JsonObject, OperationId } from '@weft/protocol';
 import { Type } from 'typebox';
 import { type Harness, type Loose, openHarness } from './harness.ts';
 
@@ -71,7 +70,7 @@ const ECHO: Tools = {
   status: () => ({ transport: 'stdio', state: 'ready', serverName: 'echo', tools: [ECHO_TOOL] }),
 };
 
-/** An agent that repeats what it is told. */
+/** An agent that repeats its input. */
 const PEER: Peers = {
   names: ['echo'],
   addressOf: () => 'http://127.0.0.1:9/',

@@ -10,7 +10,7 @@ export function forksBegin({ history, runs, removed, fact, report }: Check): voi
       report('C14', 'a fork was acknowledged and is not there', runId);
   for (const { runId, fork } of history.runs)
     if (fork !== undefined && !acknowledged.has(runId))
-      report('C14', 'the run is a fork that no client was told of', runId);
+      report('C14', 'the run is a fork that was never acknowledged to a client', runId);
   for (const { runId, fork, log } of runs.values()) {
     const source = fork === undefined ? undefined : runs.get(fork.sourceRunId);
     if (fork === undefined || source === undefined) continue;

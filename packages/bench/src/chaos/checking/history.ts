@@ -173,7 +173,7 @@ export interface Performance {
   readonly invocationId: string;
   readonly attempt: number;
   readonly begunAt: number;
-  /** It returned, or was told to stop; undefined when its process ended before. */
+  /** When it returned or was aborted; undefined when its process ended before. */
   readonly endedAt?: number;
 }
 

@@ -176,7 +176,7 @@ function isOf(source: ReadRun['source'], name: string): boolean {
 
 /** S5. */
 export function startedByHand({ history, runs, fact, report }: Check): void {
-  const told = new Set<string>();
+  const acknowledged = new Set<string>();
   // A start whose answers were all lost may have made a run.
   let untold = 0;
   for (const { schedule, key, runIds } of history.started.manual) {
@@ -184,15 +184,16 @@ export function startedByHand({ history, runs, fact, report }: Check): void {
     if (runIds.length === 0) untold += 1;
     if (new Set(runIds).size > 1) report('S5', `${schedule}: ${key} started ${runIds.join(', ')}`);
     for (const runId of runIds) {
-      told.add(runId);
+      acknowledged.add(runId);
       if (!isOf(runs.get(runId)?.source, schedule))
         report('S5', `${key} was acknowledged, and ${schedule} has no such run`, runId);
     }
   }
   const unknown = [...runs.values()].filter(
-    ({ runId, source }) => source?.kind === 'schedule' && source.dueAt === undefined && !told.has(runId),
+    ({ runId, source }) =>
+      source?.kind === 'schedule' && source.dueAt === undefined && !acknowledged.has(runId),
   );
   if (unknown.length <= untold) return;
   for (const { runId } of unknown)
-    report('S5', 'a schedule was started by hand, and no client was told', runId);
+    report('S5', 'a schedule was started by hand, and no client got an answer', runId);
 }

@@ -6,23 +6,23 @@ import type { SentDelivery } from './started-history.ts';
 /** S6. */
 export function deliveriesStartOnce(check: Check): void {
   const { history, runs, report } = check;
-  const told = new Set<string>();
+  const acknowledged = new Set<string>();
   for (const delivery of history.started.deliveries)
-    if (!delivery.isUnfit) startedOnce(check, delivery, told);
+    if (!delivery.isUnfit) startedOnce(check, delivery, acknowledged);
   for (const { runId, source } of runs.values())
-    if (source?.kind === 'trigger' && !told.has(runId))
+    if (source?.kind === 'trigger' && !acknowledged.has(runId))
       report('S6', `${source.id} started a run that no delivery was answered with`, runId);
 }
 
-/** `told`: runs that clients were told of, by deliveries before this one. */
-function startedOnce({ runs, fact, report }: Check, delivery: SentDelivery, told: Set<string>): void {
+/** `acknowledged`: runs that earlier deliveries were answered with. */
+function startedOnce({ runs, fact, report }: Check, delivery: SentDelivery, acknowledged: Set<string>): void {
   const { trigger, id, runIds, started } = delivery;
   fact('S6');
   if (runIds.length !== 1) report('S6', `${id} was said to be ${runIds.join(', ') || 'no run'}`);
   if (started > 1) report('S6', `${id} was said to have started a run ${started} times`);
   for (const runId of runIds) {
-    if (told.has(runId)) report('S6', `${id} was said to be a run of another delivery`, runId);
-    told.add(runId);
+    if (acknowledged.has(runId)) report('S6', `${id} was said to be a run of another delivery`, runId);
+    acknowledged.add(runId);
     const source = runs.get(runId)?.source;
     if (source?.kind !== 'trigger' || source.id !== trigger)
       report('S6', `${id} was acknowledged, and ${trigger} has no such run`, runId);
@@ -32,7 +32,6 @@ function startedOnce({ runs, fact, report }: Check, delivery: SentDelivery, told
 /** S7. */
 export function unfitDeliveriesKept({ history, fact, report }: Check): void {
   const { deliveries, letters } = history.started;
-  const told = new Set<string>();
   const unfit = deliveries.filter(({ isUnfit }) => isUnfit);
   for (const delivery of unfit) {
     fact('S7');
@@ -40,7 +39,6 @@ export function unfitDeliveriesKept({ history, fact, report }: Check): void {
     if (runIds.length > 0) report('S7', `${id} cannot start a run, and is ${runIds.join(', ')}`);
     if (delivery.letters.length > 1) report('S7', `${id} became ${delivery.letters.join(', ')}`);
     for (const letter of delivery.letters) {
-      told.add(letter);
       if (!letters.includes(letter)) report('S7', `${id} became ${letter}, which is not there`);
     }
   }

@@ -147,7 +147,7 @@ export async function operateSchedules(options: OperateOptions): Promise<void> {
   }
 }
 
-/** 409: one is going on; 400: nothing was due yet. */
+/** 409: one is running; 400: nothing was due yet. */
 async function backfill({ http, random, backfilled, receipts }: OperateOptions): Promise<void> {
   const to = Date.now() - random.int(5_000, 9_000);
   const from = to - random.int(1_000, 20_000);

@@ -51,7 +51,7 @@ async function lived(flags?: readonly string[]): Promise<void> {
   served.pop();
 }
 
-/** Whoever can write the file can take away what guards the table first. */
+/** An attacker who can write the file can first remove the triggers that guard the table. */
 function tamper(sql: string): void {
   const file = new DatabaseSync(database());
   file.exec('DROP TRIGGER IF EXISTS audit_unchanged; DROP TRIGGER IF EXISTS audit_kept');
@@ -67,7 +67,7 @@ const LAST = (name: string): string =>
 
 const start = (): Promise<Outcome> => weft(root, ['serve', '--port', '0', '--audit-anchor', anchor]);
 
-/** As a restore does it, or someone who has thought of the mark beside the database. */
+/** As a restore does it, or an attacker who also replaces the high-water mark. */
 async function replaceDatabase(copy: string): Promise<void> {
   await copyFile(join(root, copy), database());
   await rm(`${database()}.mark`);
@@ -94,7 +94,7 @@ describe('an audit anchor', () => {
       'no checkpoint at all',
     ],
     [
-      'rewritten, to be linked and signed anew',
+      'rewritten, to be linked and signed again',
       `UPDATE audit SET actor = 'mallory'; ${CHAIN}`,
       'no checkpoint',
     ],
@@ -142,7 +142,7 @@ describe('an audit anchor', () => {
     expect((await start()).code).toBe(4);
   });
 
-  it('is taken anew after a restore, on record with reason and both seals, and the host starts', async () => {
+  it('is taken again after a restore, on record with reason and both seals, and the host starts', async () => {
     await lived();
     await copyFile(database(), join(root, 'older.db'));
     await lived();
@@ -181,7 +181,7 @@ describe('an audit anchor', () => {
     });
   });
 
-  it('is not taken anew while a host is at work, for a folder that is none, or with another audit key', async () => {
+  it('is not taken again while a host is running, for a folder that is none, or with another audit key', async () => {
     await lived();
     const reanchor = (...more: string[]): Promise<Outcome> =>
       weft(root, ['audit', 'reanchor', '--audit-anchor', anchor, '--reason', 'because', ...more]);
@@ -200,7 +200,7 @@ describe('an audit anchor', () => {
     expect(started).toMatchObject({ code: 4, err: expect.stringContaining('another audit key') });
   });
 
-  it('must hold a seal, and be writable by nobody else', async () => {
+  it('must hold a seal, and be writable by its owner alone', async () => {
     await lived();
     await chmod(anchor, 0o666);
     const exposed = await start();

@@ -74,7 +74,7 @@ describe('weft audit', () => {
 
   it('says with exit code 1 where a file was changed', async () => {
     const lines = await exported('changed.ndjson');
-    const text = lines.map((line) => line.replace('"actor":"operator"', '"actor":"nobody"')).join('\n');
+    const text = lines.map((line) => line.replace('"actor":"operator"', '"actor":"stranger"')).join('\n');
     await writeFile(join(cwd, 'changed.ndjson'), text);
 
     const { code, out } = await weft(cwd, ['audit', 'verify', '--offline', 'changed.ndjson']);

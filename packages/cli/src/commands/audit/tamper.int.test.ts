@@ -59,7 +59,7 @@ beforeEach(async () => {
   await copyFile(intact, path);
 });
 
-/** Whoever can write the file can take away what guards the table first. */
+/** An attacker who can write the file can first remove the triggers that guard the table. */
 function tamper(sql: string): void {
   const database = new DatabaseSync(path);
   database.exec('DROP TRIGGER IF EXISTS audit_unchanged; DROP TRIGGER IF EXISTS audit_kept');
@@ -82,7 +82,7 @@ describe('an audit log on SQLite', () => {
     database.close();
   });
 
-  it('is intact when nobody touched it', async () => {
+  it('is intact when nothing was changed', async () => {
     expect(await verified()).toMatchObject({
       toSeq: ENTRIES - 1,
       chainValid: true,
@@ -200,7 +200,7 @@ describe('an audit log on SQLite', () => {
     expect(found).toMatchObject({ chainValid: false, checkpointsValid: false, anomalies: [] });
   });
 
-  it('goes on after a restart, in one chain', async () => {
+  it('continues after a restart, in one chain', async () => {
     await withHost(path, async (host) => {
       await host.start();
       await host.audit.record({ tenant: 'default', actor: 'alice', action: 'test.act', target: 'later' });

@@ -85,7 +85,7 @@ async function highestAnchor(cli: Cli, files: readonly string[]): Promise<Anchor
   return anchors.reduce((highest, each) => (each.number > highest.number ? each : highest));
 }
 
-/** Why the log a host has told about is not the anchored one. */
+/** Why the log that a host reports is not the anchored one. */
 async function lackOf(
   client: Client,
   { checkpoints }: AuditVerification,

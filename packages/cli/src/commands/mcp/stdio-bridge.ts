@@ -29,8 +29,8 @@ export async function bridgeStdio({ url, key, fetch, note }: BridgeOptions): Pro
     } catch (error) {
       note(shown`The host did not take a message: ${reasonOf(error)}`);
       if (!('id' in message) || !('method' in message)) return;
-      const told = { code: INTERNAL_ERROR, message: `The host cannot be asked: ${reasonOf(error)}` };
-      await client.send({ jsonrpc: '2.0', id: message.id, error: told });
+      const failure = { code: INTERNAL_ERROR, message: `The host cannot be asked: ${reasonOf(error)}` };
+      await client.send({ jsonrpc: '2.0', id: message.id, error: failure });
     }
   }
 

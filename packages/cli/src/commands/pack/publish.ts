@@ -7,7 +7,7 @@ import { ARCHIVE_ARGS } from './pack-flags.ts';
 
 export const publish = leaf({
   name: 'publish',
-  summary: 'Publish an archive, and the signature beside it, to a host that is a registry',
+  summary: 'Publish an archive and its signature to a host that is a registry',
   examples: [
     'weft pack publish vendor.acme.payments-0.1.0.tgz --url https://packs.acme.example',
     'weft pack publish greet.tgz --json',

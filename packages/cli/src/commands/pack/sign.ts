@@ -8,7 +8,7 @@ import { ARCHIVE_ARGS } from './pack-flags.ts';
 
 export const sign = leaf({
   name: 'sign',
-  summary: 'Sign an archive with an Ed25519 key; the signature is written beside it',
+  summary: 'Sign an archive with an Ed25519 key; the signature is written next to it',
   examples: [
     'weft pack sign vendor.acme.payments-1.0.0.tgz --key acme.pem --kid acme-2026',
     'weft pack sign greet.tgz --key acme.pem --kid acme-2026 --json',

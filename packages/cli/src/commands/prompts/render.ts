@@ -31,15 +31,15 @@ export const render = leaf({
     const { client } = await connect(io, args);
     const contentTrust = args.untrusted === true ? 'untrusted' : 'trusted';
     const ref = `prompt:${templateId}${version === undefined ? '' : `@${version}`}`;
-    const told = await client.prompts.render({ ref, variables, contentTrust });
-    const { version: used = '' } = parsePromptRef(told.refs[0] ?? '');
-    // The host tells hashes alone: the text is composed here, from the version that it used.
+    const rendered = await client.prompts.render({ ref, variables, contentTrust });
+    const { version: used = '' } = parsePromptRef(rendered.refs[0] ?? '');
+    // The host returns hashes only: the text is composed here, from the version that it used.
     const template = (await client.prompts.get(templateId, { version: used })) as PromptTemplateDocument;
     const { composePrompt } = await import('@weft/protocol');
     const { text } = composePrompt(template, variables, contentTrust === 'untrusted');
-    if (cli.json) io.stdout.write(`${JSON.stringify({ ...told, composed: text })}\n`);
+    if (cli.json) io.stdout.write(`${JSON.stringify({ ...rendered, composed: text })}\n`);
     else io.stdout.write(`${numberedLines(text)}\n`);
-    if (!cli.json) io.stderr.write(shown`${told.refs.join(' ')}  ${told.hash}\n`);
+    if (!cli.json) io.stderr.write(shown`${rendered.refs.join(' ')}  ${rendered.hash}\n`);
     return EXIT.done;
   },
 });

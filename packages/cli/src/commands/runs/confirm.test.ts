@@ -27,7 +27,7 @@ describe('a question before something goes for good', () => {
   it.each([
     [true, false],
     [false, true],
-  ])('is a condition not met where nobody can be asked (out %s, in %s)', async (out, into) => {
+  ])('is a condition not met where there is no terminal to ask on (out %s, in %s)', async (out, into) => {
     const io = recordedIo({ cwd: '/', isTTY: out });
 
     await expect(

@@ -3,8 +3,10 @@ import { connect } from '../../connecting/connection.ts';
 import { EXIT, usageError } from '../../exit-code.ts';
 import { renderSchedule } from '../../output/schedule-view.ts';
 import { HOST_ARGS, leaf } from '../../parsing/command.ts';
-import { readKeyValues } from '../../parsing/key-values.ts';
+import { asDeclared } from '../../parsing/declared-inputs.ts';
+import { readGivenValues } from '../../parsing/key-values.ts';
 import { parseDuration, parseExpiry } from '../../parsing/moment.ts';
+import { shownDefinition } from '../workflows/find-workflow.ts';
 
 const OVERLAP: Readonly<Record<OverlapPolicy, string>> = {
   skip: 'leave the due time out',
@@ -32,7 +34,8 @@ export const create = leaf({
       type: 'string',
       alias: 'i',
       valueHint: 'NAME=VALUE|@FILE',
-      description: 'An input of every run; JSON values are parsed; may be repeated',
+      description:
+        'An input of every run; JSON is parsed unless the workflow declares a string; may be repeated',
     },
     overlap: { type: 'string', valueHint: 'POLICY', description: 'While a run is open (default skip)' },
     jitter: { type: 'string', valueHint: 'TIME', description: 'Put each start off by up to this' },
@@ -53,11 +56,11 @@ export const create = leaf({
     if ((args.every === undefined) === (args.cron === undefined)) {
       throw usageError('weft schedules create needs --every TIME or --cron PATTERN, and one of them.');
     }
+    const given = await readGivenValues('input', all('input'), io.cwd);
     const now = Date.now();
     const wanted: NewSchedule = {
       name: args.name,
       workflowId: args.workflow,
-      inputs: await readKeyValues('input', all('input'), io.cwd),
       ...(args.every !== undefined && { everyMs: parseDuration('every', args.every) }),
       ...(args.cron !== undefined && { cron: args.cron }),
       ...(args.tz !== undefined && { timeZone: args.tz }),
@@ -69,7 +72,10 @@ export const create = leaf({
       ...(args['pause-on-failure'] === true && { pauseOnFailure: true }),
     };
     const { client } = await connect(io, args);
-    const made = await client.schedules.create(wanted);
+    const definition =
+      given.texts.size === 0 ? undefined : await shownDefinition(client, args.workflow, undefined);
+    const inputs = definition === undefined ? given.values : asDeclared(definition, given);
+    const made = await client.schedules.create({ ...wanted, inputs });
     io.stdout.write(cli.json ? `${JSON.stringify(made)}\n` : `${renderSchedule(cli.style, made)}\n`);
     return EXIT.done;
   },

@@ -77,7 +77,7 @@ describe('weft secrets', () => {
 
   it('says what is wrong with a value or an id', async () => {
     const short = await weft(cwd, ['secrets', 'set', 'db', '--from-env', 'DB'], { DB: 'short' });
-    const gone = await weft(cwd, ['secrets', 'rm', 'nobody']);
+    const gone = await weft(cwd, ['secrets', 'rm', 'unknown']);
 
     expect(short.code).toBe(3);
     expect(short.err).toContain('value');

@@ -57,7 +57,7 @@ interface Task {
   readonly named: readonly string[];
   readonly checkDefinition: Checker;
   readonly isStrict: boolean;
-  /** Told of every file that a result depends on. */
+  /** Called with every file that a result depends on. */
   readonly onFiles?: (files: readonly string[]) => void;
 }
 

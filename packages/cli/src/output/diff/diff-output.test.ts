@@ -203,7 +203,7 @@ describe('the view on a terminal', () => {
     );
   });
 
-  it('says when there is no difference, and when a run still goes on', () => {
+  it('says when there is no difference, and when a run has not ended', () => {
     expect(renderDiffText(PLAIN, report({}), 100)).toMatch(/^No difference\.$/m);
     const outline = { divergedAtSeq: null, stateDiff: {}, truncated: true };
     expect(renderDiffText(PLAIN, report({ outline }), 100)).toContain('has not ended');

@@ -13,8 +13,8 @@ const PAUSES_MS = [0, 50, 200, 1_000, 3_000, 5_000];
 
 /**
  * Processes on one database must have the same keys: what one has encrypted or signed, the others read and verify. So the first
- * one leaves the keys' fingerprints there, and another one with other keys is told so at its start, not by the first secret
- * that cannot be read.
+ * one leaves the keys' fingerprints there, and another one with other keys fails at its start, not at the first secret
+ * that it cannot read.
  */
 export async function fixKeys(
   store: Pick<Store, 'commit'>,

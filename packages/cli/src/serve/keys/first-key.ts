@@ -9,7 +9,7 @@ import { countText } from '../../output/count-text.ts';
 
 const VARIABLE = 'WEFT_API_KEY';
 const MIN_LENGTH = 24;
-/** What fits into a header of ours, and can be told apart from what stands around it. */
+/** What fits into a header, without spaces. */
 const USABLE = new RegExp(`^[\\x21-\\x7e]{${MIN_LENGTH},512}$`);
 const MAKE = `node -p "crypto.randomBytes(32).toString('base64url')"`;
 

@@ -27,7 +27,7 @@ describe('the key for secrets', () => {
     expect(await readdir(root)).toEqual(['secrets.key']);
   });
 
-  it('is the same for everybody who makes it at the same moment', async () => {
+  it('is the same for all processes that make it at the same moment', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => provideSecretsKey({}, folder)));
 
     expect(new Set(keys.map((key) => Buffer.from(key).toString('hex')))).toHaveProperty('size', 1);

@@ -60,7 +60,7 @@ export type FromNodeProcess =
 
 /** What the watchdog of a process says, over a pipe of its own, when its main thread stands still. */
 export interface Standstill {
-  /** What the thread was doing; undefined when it could not be told. */
+  /** What the thread was doing; undefined when that is unknown. */
   readonly task?: StuckTask | undefined;
   /** FILE:LINE:COLUMN */
   readonly at?: string | undefined;

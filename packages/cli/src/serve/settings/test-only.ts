@@ -2,7 +2,7 @@ import { type Clock, SYSTEM_CLOCK } from '@weft/engine';
 import { usageError } from '../../exit-code.ts';
 import type { Io } from '../../io.ts';
 
-/** What a test host can be told to do to itself. A host without `--conformance` does not look at any of it. */
+/** Settings of test hosts alone; a host without `--conformance` ignores them. */
 export interface TestOnly {
   /** Off by WEFT_TEST_CLOCK_OFFSET_MS from this machine's. */
   readonly clock?: Clock;

@@ -178,7 +178,7 @@ describe('weft serve says what is wrong with the database', () => {
   const start = (flags: readonly string[], env: Record<string, string> = ownKeys()) =>
     weft(folder, ['serve', '--port', '0', ...flags], env);
 
-  it('when nobody answers, after a bounded time and without the password', async () => {
+  it('when the server does not answer, after a bounded time and without the password', async () => {
     const url = urlWith({ password: PASSWORD, port: '1' });
 
     const { code, err } = await start(['--store', url], { ...ownKeys(), WEFT_STORE_WAIT_MS: '400' });

@@ -22,11 +22,11 @@ interface Ended {
   readonly err: string;
 }
 
-/** A host in a process of its own; `told` sees all that was written so far, whenever something is. */
+/** A host in a process of its own; `onWritten` gets all output so far, after each write. */
 function serve(options: {
   flags?: readonly string[];
   env?: Record<string, string>;
-  told?: (written: string, signal: (name: NodeJS.Signals) => void) => void;
+  onWritten?: (written: string, signal: (name: NodeJS.Signals) => void) => void;
 }): Promise<Ended> {
   const child = spawn(process.execPath, [BIN, 'serve', '--port', '0', ...(options.flags ?? [])], {
     cwd: folder,
@@ -36,7 +36,7 @@ function serve(options: {
   const written = { out: '', err: '' };
   const keep = (name: keyof typeof written) => (chunk: Buffer) => {
     written[name] += chunk.toString('utf8');
-    options.told?.(`${written.out}${written.err}`, (signal) => child.kill(signal));
+    options.onWritten?.(`${written.out}${written.err}`, (signal) => child.kill(signal));
   };
   child.stdout.on('data', keep('out'));
   child.stderr.on('data', keep('err'));
@@ -53,12 +53,12 @@ async function preload(text: string): Promise<Record<string, string>> {
 const LISTENING = 'Ctrl-C stops it';
 
 describe('a host on a thread of its own', () => {
-  it('is told to stop by a signal, and the process ends with all it said and its exit code', async () => {
-    let isTold = false;
+  it('stops on a signal, and the process ends with all its output and its exit code', async () => {
+    let isSignalled = false;
     const ended = await serve({
-      told(written, signal) {
-        if (isTold || !written.includes(LISTENING)) return;
-        isTold = true;
+      onWritten(written, signal) {
+        if (isSignalled || !written.includes(LISTENING)) return;
+        isSignalled = true;
         signal('SIGTERM');
       },
     });
@@ -85,7 +85,7 @@ describe('a host on a thread of its own', () => {
     expect(limits).toMatchObject({ maxYoungGenerationSizeMb: 192 });
   });
 
-  it('that listens to nobody any more is ended by the second signal', async () => {
+  it('that no longer reacts is ended by the second signal', async () => {
     const env = await preload(`
       if (!threads.isMainThread) setTimeout(() => {
         require('node:fs').writeSync(2, 'stuck');
@@ -94,7 +94,7 @@ describe('a host on a thread of its own', () => {
     let signals = 0;
     const ended = await serve({
       env,
-      told(written, signal) {
+      onWritten(written, signal) {
         if (signals > 0 || !written.includes('stuck')) return;
         signals += 1;
         signal('SIGINT');

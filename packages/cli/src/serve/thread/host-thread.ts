@@ -13,7 +13,7 @@ import { watch, watchdogPatience } from './watchdog.ts';
  */
 const YOUNG_GENERATION_MB = 192; // two halves that objects are copied between, and as much again for large ones: 64 MiB each
 
-/** What the thread is told at its start: what it cannot see for itself. */
+/** What the thread gets at its start: what it cannot see for itself. */
 export interface HostThreadData {
   readonly argv: readonly string[];
   readonly isTTY: boolean;

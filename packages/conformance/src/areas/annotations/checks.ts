@@ -217,11 +217,11 @@ export const ANNOTATIONS_CHECKS: readonly Check[] = [
           event = await nextWithin(context, stream, claim, TOLD_WITHIN_MS);
 
         expect.that(event !== undefined, claim, 'the end of the stream');
-        const told = event === undefined ? {} : documentOf(context, event);
+        const shown = event === undefined ? {} : documentOf(context, event);
         expect.that(
-          JSON.stringify(told).includes(String(annotation['annotationId'])),
+          JSON.stringify(shown).includes(String(annotation['annotationId'])),
           'run.annotated names the annotation',
-          told,
+          shown,
         );
         await stream.close();
       }

@@ -67,7 +67,7 @@ export const ANNOTATIONS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'annotations/rating-changed',
-    breaks: 'a rating is told on a scale of 100',
+    breaks: 'a rating is shown on a scale of 100',
     caughtBy: ['annotations/recorded'],
     says: /signal is as it was given/,
     on: RECORD,

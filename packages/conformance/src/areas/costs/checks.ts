@@ -23,16 +23,16 @@ export const COSTS_CHECKS: readonly Check[] = [
 
       const events = await runs.events(runId);
 
-      const told = ofType(events, 'provider.usage');
-      expect.that(told.length === 1, 'a call leaves exactly one provider.usage', outline(events));
-      const usage = payloadOf(told[0]);
+      const usages = ofType(events, 'provider.usage');
+      expect.that(usages.length === 1, 'a call leaves exactly one provider.usage', outline(events));
+      const usage = payloadOf(usages[0]);
       for (const member of ['provider', 'model'])
         expect.string(usage[member], `provider.usage has the ${member}`);
       expect.equal(usage['inputTokens'], USAGE.promptTokens, 'inputTokens are those of the provider');
       expect.equal(usage['outputTokens'], USAGE.completionTokens, 'outputTokens are those of the provider');
       const completed = events.findIndex(({ type }) => type === 'node.completed');
       expect.that(
-        told[0] !== undefined && events.indexOf(told[0]) < completed,
+        usages[0] !== undefined && events.indexOf(usages[0]) < completed,
         'provider.usage comes before node.completed',
         outline(events),
       );
@@ -51,8 +51,8 @@ export const COSTS_CHECKS: readonly Check[] = [
       const events = await runs.events(runId);
 
       const cost = costOf(context, snapshot);
-      expect.equal(cost['usd'], 0.00123, 'usd is what was told');
-      expect.equal(cost['tokens'] ?? null, { input: 100, output: 50 }, 'tokens are what was told');
+      expect.equal(cost['usd'], 0.00123, 'usd is what was reported');
+      expect.equal(cost['tokens'] ?? null, { input: 100, output: 50 }, 'tokens are what was reported');
       for (const text of PLANTED) {
         expect.absent(
           JSON.stringify(snapshot),

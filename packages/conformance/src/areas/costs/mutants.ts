@@ -19,7 +19,7 @@ const isUsage = ({ type }: JsonObject): boolean => type === 'provider.usage';
 export const COSTS_MUTANTS: readonly Mutant[] = [
   {
     id: 'costs/usage-lost',
-    breaks: 'calls are not told',
+    breaks: 'calls are not recorded',
     caughtBy: ['costs/usage', 'costs/budget'],
     says: /exactly one provider\.usage/,
     on: POLL,
@@ -27,7 +27,7 @@ export const COSTS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'costs/usage-twice',
-    breaks: 'a call is told twice',
+    breaks: 'a call is recorded twice',
     caughtBy: ['costs/usage'],
     says: /exactly one provider\.usage/,
     on: POLL,
@@ -35,16 +35,16 @@ export const COSTS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'costs/usage-late',
-    breaks: 'a call is told after its node has completed',
+    breaks: 'a call is recorded after its node has completed',
     caughtBy: ['costs/usage'],
     says: /comes before node\.completed/,
     on: POLL,
     answer: events((all) => {
-      const [told, completed] = [
+      const [usage, completed] = [
         all.findIndex(isUsage),
         all.findIndex(({ type }) => type === 'node.completed'),
       ];
-      return told < 0 || completed < 0 ? all : numbered(swapped(all, told, completed));
+      return usage < 0 || completed < 0 ? all : numbered(swapped(all, usage, completed));
     }),
   },
   {
@@ -83,7 +83,7 @@ export const COSTS_MUTANTS: readonly Mutant[] = [
     id: 'costs/sum-off',
     breaks: 'the sum is rounded to cents',
     caughtBy: ['costs/sum'],
-    says: /usd is what was told/,
+    says: /usd is what was reported/,
     on: SNAPSHOT,
     answer: run((snapshot) => withCost(snapshot, { usd: 0 })),
   },
@@ -135,7 +135,7 @@ export const COSTS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'costs/exhausted-after-breach',
-    breaks: 'what is exhausted is told after the breach',
+    breaks: 'what is exhausted is reported after the breach',
     caughtBy: ['costs/budget'],
     says: /budget\.exhausted comes before cap\.breached/,
     on: POLL,

@@ -393,12 +393,12 @@ async function followsTheLogs({ runs, expect }: CheckContext, diff: Diff): Promi
   const logs = { a: await runs.events(diff.a), b: await runs.events(diff.b) };
   const sequences = diff.differences.map(({ seq }) => seq);
   expect.that(isRising(sequences), 'differences are in rising order, each sequence once', sequences);
-  const told = new Map(diff.differences.map(({ seq, op }) => [seq, op]));
+  const reported = new Map(diff.differences.map(({ seq, op }) => [seq, op]));
   for (const [sequence, comparison] of comparisons(logs.a, logs.b)) {
     if (comparison === 'open') continue;
     const expected = comparison === 'equal' ? 'no difference' : comparison;
     const claim = `the diff says of sequence ${sequence} what the two logs say`;
-    expect.equal(told.get(sequence) ?? 'no difference', expected, claim);
+    expect.equal(reported.get(sequence) ?? 'no difference', expected, claim);
   }
   for (const { seq, aEvent, bEvent } of diff.differences)
     for (const [name, event, log] of [

@@ -108,7 +108,7 @@ export const EVENTS_CHECKS: readonly Check[] = [
       expect.that(events.length > 0, 'the log has events of nodes');
       for (const event of events) {
         const type = String(event['type']);
-        const nodeId = expect.string(event['nodeId'], `${type} has a nodeId beside its type`);
+        const nodeId = expect.string(event['nodeId'], `${type} has a nodeId next to its type`);
         const payload = expect.object(event['payload'], `the payload of ${type} is an object`);
         if (type === 'node.started' || type === 'node.completed' || payload['nodeId'] !== undefined)
           expect.equal(payload['nodeId'], nodeId, `the payload of ${type} names the same node`);

@@ -128,7 +128,7 @@ export const EVENTS_MUTANTS: readonly Mutant[] = [
     id: 'events/node-id-in-payload-only',
     breaks: 'nodeId stands in the payload alone',
     caughtBy: ['events/node-events'],
-    says: /nodeId beside its type/,
+    says: /nodeId next to its type/,
     on: POLL,
     answer: events((all) => all.map((event) => omit(event, 'nodeId'))),
   },

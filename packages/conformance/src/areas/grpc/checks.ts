@@ -249,7 +249,7 @@ export const GRPC_CHECKS: readonly Check[] = [
         const { status } = await runs.snapshot(runId);
         expect.that(
           status !== 'cancelled' && status !== 'cancelling',
-          'the run goes on without its reader',
+          'the run continues without its reader',
           status,
         );
         // A round trip on the connection that was left.

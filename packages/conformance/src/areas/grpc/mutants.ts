@@ -117,7 +117,7 @@ const ROWS: readonly Row[] = [
   },
   {
     id: 'grpc/sequence-ignored',
-    breaks: 'a stream begins anew whatever last_sequence says',
+    breaks: 'a stream begins again whatever last_sequence says',
     caughtBy: ['grpc/resumed'],
     says: /begins with the event after it/,
     grpc: { method: 'StreamRunEvents', request: ({ lastSequence: _seen, ...request }) => request },
@@ -133,7 +133,7 @@ const ROWS: readonly Row[] = [
     id: 'grpc/readers-cancel',
     breaks: 'a reader that leaves cancels the run',
     caughtBy: ['grpc/reader-leaves'],
-    says: /goes on without its reader/,
+    says: /continues without its reader/,
     grpc: { method: 'StreamRunEvents', cancelsRuns: true },
   },
   {

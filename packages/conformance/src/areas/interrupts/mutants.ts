@@ -57,7 +57,7 @@ export const INTERRUPTS_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'interrupts/open-body',
-    breaks: 'members beside resumeValue are ignored',
+    breaks: 'members next to resumeValue are ignored',
     caughtBy: ['interrupts/closed-body'],
     says: /status 400/,
     on: RESOLVE,

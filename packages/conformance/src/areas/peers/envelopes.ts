@@ -42,7 +42,7 @@ function expectFailure({ expect }: CheckContext, { snapshot }: Ended, code: stri
   expect.equal(errorOf(snapshot)['code'], code, `the error of the run is ${code}`);
 }
 
-/** Attempts, each with its usage, that are told from the second on and given up once. */
+/** Attempts, each with its usage, that are reported from the second on and given up once. */
 function expectAttempts(context: CheckContext, { events }: Ended, reasons: readonly string[]): void {
   const { expect } = context;
   const attempts = ofType(events, 'provider.usage').length;
@@ -57,7 +57,7 @@ function expectAttempts(context: CheckContext, { events }: Ended, reasons: reado
   expect.equal(
     retries.map(({ attempt }) => attempt ?? null),
     Array.from({ length: attempts - 1 }, (_, index) => index + 2),
-    'each attempt from the second on is told by one envelope.retry.attempted',
+    'each attempt from the second on has one envelope.retry.attempted',
   );
   for (const { reason } of retries)
     expect.that(
@@ -138,7 +138,7 @@ export const ENVELOPE_CHECKS: readonly Check[] = [
   },
   {
     id: 'peers/answer-refused',
-    title: 'a refusal is not asked again, and its words are not told',
+    title: 'a refusal is not asked again, and its words are not shown',
     proves: ['PEER-18'],
     needs: { fixtures: [STRICT] },
     async run(context) {

@@ -89,13 +89,13 @@ export const MODEL_CHECKS: readonly Check[] = [
           policyCode(discovery),
           `a call under ${mode} is denied with the code of the policy`,
         );
-        const told = expect.object(details, 'a denial has details');
-        expect.equal(told['provider'], provider, 'the details name the provider');
-        expect.equal(told['reason'], reason, `the reason under ${mode} is ${reason}`);
+        const denial = expect.object(details, 'a denial has details');
+        expect.equal(denial['provider'], provider, 'the details name the provider');
+        expect.equal(denial['reason'], reason, `the reason under ${mode} is ${reason}`);
         expect.that(
-          !/allowedModels|allowlist/i.test(JSON.stringify([told, message ?? null])),
+          !/allowedModels|allowlist/i.test(JSON.stringify([denial, message ?? null])),
           'a denial does not tell the policy',
-          told,
+          denial,
         );
       }
     },

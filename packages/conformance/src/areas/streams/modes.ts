@@ -322,7 +322,7 @@ export function statusOf(event: StreamedEvent | undefined): unknown {
   return snapshotOf(event)?.['status'];
 }
 
-/** What changes the state that a snapshot shows: a run's or a node's, as against what is told about a question. */
+/** What changes the state that a snapshot shows: a run's or a node's, as opposed to events about a question. */
 function isTransition({ type }: JsonObject): boolean {
   return isUpdate({ type: type ?? null }) && /^(run|node)\./.test(String(type));
 }

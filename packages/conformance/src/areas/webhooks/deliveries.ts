@@ -70,7 +70,7 @@ export function eventOf(delivery: Delivery): JsonObject {
   return objectOf(event);
 }
 
-/** Runs something and waits until the webhook has been told that it completed. */
+/** Runs something and waits until the webhook got its completion. */
 export async function deliveredRun(
   context: CheckContext,
   webhook: Webhook,

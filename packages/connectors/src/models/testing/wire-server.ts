@@ -43,7 +43,7 @@ export interface WireServer {
   close(): Promise<void>;
 }
 
-/** A provider on loopback that answers as it is told. */
+/** A provider on loopback that answers by its script. */
 export async function startWireServer(format: WireFormat): Promise<WireServer> {
   const asked: Asked[] = [];
   let scripts: Script[] = [{ text: ['hello'] }];
@@ -58,7 +58,7 @@ export async function startWireServer(format: WireFormat): Promise<WireServer> {
     asked.push({ path: request.url ?? '', headers: request.headers, body });
     const script = (scripts.length > 1 ? scripts.shift() : scripts[0]) ?? {};
     if (script.status !== undefined) {
-      const { status, error = 'as told' } = script;
+      const { status, error = 'scripted' } = script;
       response.writeHead(status, { 'content-type': 'application/json', ...script.headers });
       response.end(JSON.stringify(format.errorBody(error, status)));
       return;

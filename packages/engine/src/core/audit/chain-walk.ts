@@ -5,7 +5,7 @@ import { absentHash, entryHash } from './entry.ts';
  * Goes along a batch of the chain and along the entries, both in order, and names every place where they do not fit.
  *
  * An entry carries the hash of the one before it, so a changed entry shows at its successor: `atSeq` is the sequence whose
- * previous hash is wrong, one after the entry that was touched. After a break the walk goes on from the recorded hash, so one
+ * previous hash is wrong, one after the entry that was touched. After a break the walk continues from the recorded hash, so one
  * change is one anomaly and does not hide the next.
  */
 export interface Anomaly {

@@ -6,7 +6,7 @@ import { isSealed, makeSeal, type Seal } from './seal.ts';
 
 /**
  * A signed statement of what the log was: the Merkle root over the entries 0…atSequence. What is signed are the 32 raw bytes
- * of the root. Whoever rewrites the entries and all their hashes cannot sign the root that follows from them. Everything else
+ * of the root. An attacker who rewrites the entries and all their hashes cannot sign the new root. Everything else
  * is under the seal.
  */
 export interface AuditCheckpoint {

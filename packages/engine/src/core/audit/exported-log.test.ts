@@ -122,7 +122,7 @@ describe('an exported log', () => {
     expect(verified(recounted(lines))).toMatchObject({ entries: 8, pending: 1, toSeq: 6, chainValid: true });
   });
 
-  it('does not believe a chain that was rewritten as a whole, because nobody else can sign it', () => {
+  it('does not believe a chain that was rewritten as a whole, because only the host can sign it', () => {
     const forged = exported(
       ENTRIES.map((each) => ({ ...each, actor: 'mallory' })),
       stranger,

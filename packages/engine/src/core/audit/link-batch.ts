@@ -4,7 +4,7 @@ import { entryHash } from './entry.ts';
 import { EMPTY_FRONTIER, extendFrontier, type Frontier } from './merkle.ts';
 
 /**
- * The chain is kept beside the entries, in batches that are written once and numbered without gap.
+ * The chain is stored apart from the entries, in batches that are written once and numbered without gap.
  *
  * U-1. Sequences of the chain are 0, 1, 2 … without gap, whatever gaps the ids of the entries have.
  * U-2. A batch follows from the one before it and from the entries alone; how they are cut into batches changes no hash.
@@ -24,7 +24,7 @@ export interface Link {
   readonly hash: string;
 }
 
-/** Where the chain goes on. */
+/** Where the next batch is linked to. */
 export interface ChainTip {
   readonly nextBatch: number;
   readonly lastId: number;

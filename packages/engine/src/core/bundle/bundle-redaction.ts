@@ -9,7 +9,7 @@ import { redactorFor } from '../redaction/sensitive.ts';
 import { redactCredentialsIn } from './encoded-credentials.ts';
 
 /**
- * What may leave the house. Beside what is masked everywhere (sensitive values, credentials), a bundle hides the run's inputs:
+ * What a bundle may show. In addition to what is masked everywhere (sensitive values, credentials), a bundle hides the run's inputs:
  * as such, in what was seeded from them, and wherever else their values occur. Where a run passes its values through,
  * inputs as such and credentials are masked all the same.
  */

@@ -62,7 +62,7 @@ export function* maskedMember(
   }
 }
 
-/** Many in one go, because there may be as many as the run has executed nodes; they are told apart by the definition's ids. */
+/** Many in one go, because there may be as many as the run has executed nodes; their keys are the definition's node ids. */
 function* maskedStates(states: JsonObject, redaction: BundleRedaction): CooperativeTask<JsonObject> {
   const masked = yield* maskedList(Object.values(states), redaction.value);
   const list = Array.isArray(masked) ? masked : [];

@@ -7,7 +7,7 @@ const EXTRAS: JsonObject = { digest: 'd'.repeat(64), masked: ['/run/inputs/ä'],
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 
 describe('the signature of a bundle', () => {
-  it('can be checked by anybody who has the recipe, without this program', () => {
+  it('can be checked from the documented recipe, without this program', () => {
     const { signature, digest, ...rest } = withSignature(EXTRAS, privateKey);
     const { algorithm, publicKey: key, value } = signature as Record<string, string>;
 
@@ -38,7 +38,7 @@ describe('the signature of a bundle', () => {
     expect(checkSignature(changed)).toEqual({ state: 'wrong' });
   });
 
-  it('is not there unless somebody has signed', () => {
+  it('is absent from a bundle without a signature', () => {
     expect(checkSignature(EXTRAS)).toEqual({ state: 'absent' });
   });
 

@@ -52,7 +52,7 @@ export function checkSignature(extras: JsonObject): SignatureCheck {
   return isSignatureOf(signedBytes(extras), value, key) ? { state: 'holds', publicKey } : { state: 'wrong' };
 }
 
-/** Short enough to be read out. Whoever must be sure compares the whole key. */
+/** Short enough to be read out. To be sure, compare the whole key. */
 export function keyFingerprint(publicKey: string): string {
   return sha256Bytes(Buffer.from(publicKey, 'base64')).toString('hex').slice(0, FINGERPRINT_LENGTH);
 }

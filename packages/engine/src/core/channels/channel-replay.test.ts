@@ -31,7 +31,7 @@ function replayFrom({ plan, log, record: original }: Simulation, cut: number): S
   };
   const replay = createReplay(run, source);
   const events = log.slice(0, begin);
-  const told: Signal[] = [];
+  const sent: Signal[] = [];
   for (let next = replay.next(); next !== undefined; next = replay.next()) {
     const { input, now } = next;
     const budget = {
@@ -41,10 +41,10 @@ function replayFrom({ plan, log, record: original }: Simulation, cut: number): S
       canContinue: replay.canContinue,
     };
     const step = advance(run, input, { now, random: 0 }, budget);
-    told.push(...step.signals.filter(({ command }) => command.type === 'channel'));
+    sent.push(...step.signals.filter(({ command }) => command.type === 'channel'));
     events.push(...step.events);
   }
-  expect(told).toEqual([]);
+  expect(sent).toEqual([]);
   return events;
 }
 
@@ -161,7 +161,7 @@ function fromChild(run: Simulation, channel: string): ChannelCommand {
   return {
     type: 'channel',
     channel,
-    value: 'told',
+    value: 'written',
     sourceRunId: run.run.state.children[0]?.runId ?? '',
     sourceEngineId: 'weft',
     sourceSequence: 2,

@@ -7,7 +7,7 @@ import { arbitraryTriggers } from '../testing/arbitrary-triggers.ts';
 import { arbitraryChoices, interleave, play } from '../testing/interleave.ts';
 import { fold, logEntries, simulate } from '../testing/simulation.ts';
 
-/** Triggers beside any workflow, under any world. */
+/** Triggers added to any workflow, in any world. */
 
 const RUNS = Number(process.env.WEFT_PROPERTY_RUNS ?? 150);
 
@@ -34,7 +34,7 @@ describe('a workflow with triggers, under any interleaving,', () => {
     expect(visits).toBeGreaterThan(0);
   });
 
-  it('goes on the same way after a takeover as it would have without one', () => {
+  it('continues after a takeover as it would have without one', () => {
     fc.assert(
       fc.property(arbitraryTriggers(), arbitraryChoices(), (spec, choices) => {
         const run = simulate(spec);
@@ -45,9 +45,9 @@ describe('a workflow with triggers, under any interleaving,', () => {
         const budget = { maxNodes: 64, maxBytes: 1e9, spent: () => false };
 
         const stayed = advance(run.run, { type: 'tick' }, moment, budget);
-        const anew = advance(taken, { type: 'tick' }, moment, budget);
+        const retaken = advance(taken, { type: 'tick' }, moment, budget);
 
-        expect(anew.events).toEqual(stayed.events);
+        expect(retaken.events).toEqual(stayed.events);
       }),
       { numRuns: RUNS },
     );

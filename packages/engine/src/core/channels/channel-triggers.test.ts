@@ -78,7 +78,7 @@ describe('a node with a channel-write trigger', () => {
     isLegal(run);
   });
 
-  it('is skipped, and what is behind it, when nobody has written and nothing else is left (E-15)', () => {
+  it('is skipped, and what is behind it, when its channel was not written and nothing else is left (E-15)', () => {
     const run = simulate({
       nodes: [node('a', 'test.effect'), node('seen'), node('after')],
       edges: [edge('seen', 'after')],

@@ -24,8 +24,8 @@ function withChannel(log: JsonObject, first: Json, next: 'write' | 'read' = 'wri
   });
 }
 
-/** A run of one version of the workflow goes on under another, as a branch does. */
-function goesOn(
+/** A run of one version of the workflow continues under another, as a branch does. */
+function continued(
   before: JsonObject,
   after: JsonObject,
   first: Json,
@@ -42,8 +42,8 @@ function goesOn(
 
 describe('a channel that was written under another version of its schema', () => {
   it('is folded as it is when the version is the same or a higher one (E-16)', () => {
-    const same = goesOn({ schemaVersion: 2 }, { schemaVersion: 2 }, 'a');
-    const higher = goesOn({ schemaVersion: 3 }, { schemaVersion: 2, schema: LIST_OF_TEXTS }, 'a');
+    const same = continued({ schemaVersion: 2 }, { schemaVersion: 2 }, 'a');
+    const higher = continued({ schemaVersion: 3 }, { schemaVersion: 2, schema: LIST_OF_TEXTS }, 'a');
 
     expect(same.run.state.channels.get('log')).toEqual(['a', 'second']);
     expect(higher.run.state.channels.get('log')).toEqual(['a', 'second']);
@@ -58,8 +58,8 @@ describe('a channel that was written under another version of its schema', () =>
     (next) => {
       const declared = { schemaVersion: 2, compatibleWith: [1], schema: LIST_OF_TEXTS };
 
-      const fits = goesOn({}, declared, 'a', next);
-      const fitsNot = goesOn({}, declared, 1, next);
+      const fits = continued({}, declared, 'a', next);
+      const fitsNot = continued({}, declared, 1, next);
 
       expect(fits.run.state.status).toBe('completed');
       expect(fitsNot.run.state.error).toMatchObject({
@@ -72,7 +72,7 @@ describe('a channel that was written under another version of its schema', () =>
   it.each(['write', 'read'] as const)(
     'that is lower and not listed, refuses a %s and says what to do (E-17)',
     (next) => {
-      const run = goesOn({ schemaVersion: 2 }, { schemaVersion: 3, compatibleWith: [1] }, 'a', next);
+      const run = continued({ schemaVersion: 2 }, { schemaVersion: 3, compatibleWith: [1] }, 'a', next);
 
       expect(run.run.state.error).toMatchObject({
         code: 'channel_schema_breaking_change',
@@ -88,7 +88,7 @@ describe('a channel that was written under another version of its schema', () =>
   );
 
   it('is left behind when its value has been replaced', () => {
-    const run = goesOn(
+    const run = continued(
       { reducer: 'replace' },
       { reducer: 'replace', schemaVersion: 2, compatibleWith: [1] },
       'a',
@@ -99,13 +99,13 @@ describe('a channel that was written under another version of its schema', () =>
   });
 
   it('is remembered by the fold', () => {
-    const run = goesOn({}, { schemaVersion: 2, compatibleWith: [1] }, 'a');
+    const run = continued({}, { schemaVersion: 2, compatibleWith: [1] }, 'a');
 
     expect(encodeState(fold(run.plan, run.record, run.log))).toBe(encodeState(run.run.state));
   });
 });
 
-describe('a channel that nobody has written', () => {
+describe('a channel without a write', () => {
   it('reads as what its reducer begins with', () => {
     const run = simulate({
       nodes: [node('read', 'weft.channel.read', { channelName: 'log' })],

@@ -28,7 +28,7 @@ export function checkChannelWrite(run: LiveRun, node: NodePlan, request: Channel
   checkValue(run, request);
 }
 
-/** Whether the value may be written, whoever writes it. */
+/** Checks the value, independent of the writer. */
 export function checkValue(run: LiveRun, request: ChannelRequest): void {
   checkVersions(run, request.channel);
   const rules = rulesOf(run.plan.channels.get(request.channel), request);

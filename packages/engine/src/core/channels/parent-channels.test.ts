@@ -141,7 +141,7 @@ describe('a parent', () => {
   it.each<[string, JsonObject, Partial<ChannelCommand>]>([
     ['channel_cross_engine_write_forbidden', { reducer: 'replace' }, {}],
     ['channel_cross_engine_write_forbidden', { reducer: 'merge' }, { value: {} }],
-    ['channel_access_denied', { reducer: 'append', access: { writers: ['somebody'] } }, {}],
+    ['channel_access_denied', { reducer: 'append', access: { writers: ['other'] } }, {}],
     ['validation_error', { reducer: 'counter' }, {}],
     ['validation_error', { reducer: 'append' }, { channel: 'other' }],
   ])('refuses with %s, and warns of it in its log (E-19)', (code, log, rest) => {
@@ -167,7 +167,7 @@ describe('a parent', () => {
   it('hears nothing from runs that are not its children', () => {
     const run = parentWith({ reducer: 'append' });
 
-    const { commandResult } = run.command(written(run, { sourceRunId: 'somebody-else' }));
+    const { commandResult } = run.command(written(run, { sourceRunId: 'other-run' }));
 
     expect(commandResult).toMatchObject({ applied: false });
     expect(run.story().at(-1)).toBe('node.dispatched sub');

@@ -8,10 +8,10 @@ import { isSensitive } from '../redaction/sensitivity.ts';
 
 /**
  * What parent and child tell each other. Both ways go through the other's inbox, written with the sender's own facts: neither
- * can have moved without the other being told.
+ * can have moved without a signal to the other.
  */
 
-/** A parent that ends takes its child with it, unless told otherwise. */
+/** A parent that ends cancels its child, unless `propagateCancellation` is false. */
 export function cancelChild(batch: Batch, node: NodeState): void {
   const { child } = node;
   const { runId, fork } = batch.run.record;
@@ -43,19 +43,19 @@ function mirrored(status: RunStatus): RunStatus {
 
 function childCommand(run: LiveRun, parent: ParentLink): ChildCommand {
   const { state, plan, record } = run;
-  const told: ChildCommand = {
+  const command: ChildCommand = {
     type: 'child',
     nodeKey: parent.nodeKey,
     childRunId: record.runId,
     status: mirrored(state.status),
   };
-  if (!isTerminalStatus(state.status)) return told;
+  if (!isTerminalStatus(state.status)) return command;
   if (state.status === 'completed') {
     const outputs = shownResult(state, plan.root, run.masking);
-    return { ...told, outputs, ...collected(run, parent) };
+    return { ...command, outputs, ...collected(run, parent) };
   }
   const { error } = state;
-  return error === undefined ? told : { ...told, error: { code: error.code, message: error.message } };
+  return error === undefined ? command : { ...command, error: { code: error.code, message: error.message } };
 }
 
 /** The variables the parent asked for, and which of them it must keep to itself. */

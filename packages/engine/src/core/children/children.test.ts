@@ -87,7 +87,7 @@ describe('a node that runs a child', () => {
       type: 'child-created',
       key: 'sub',
       childRunId: childIdOf(run),
-      error: { code: 'child_missing', message: 'Nobody could look.' },
+      error: { code: 'child_missing', message: 'The store is closed.' },
     });
 
     expect(run.spawned).toHaveLength(1);
@@ -112,7 +112,7 @@ describe('a node that runs a child', () => {
     isLegal(run);
   });
 
-  it('waits for the same as its child, goes on with it, and follows a change of what it waits for (E-11)', () => {
+  it('waits for the same as its child, resumes with it, and follows a change of what it waits for (E-11)', () => {
     const run = parentOf();
 
     const statuses = (['waiting-approval', 'waiting-input', 'running', 'waiting-external'] as const).map(
@@ -167,7 +167,7 @@ describe('a node that runs a child', () => {
     expect([whileBusy, run.run.state.status]).toEqual(['running', 'waiting-input']);
   });
 
-  it('is cancelled with its run, and the child is told', () => {
+  it('is cancelled with its run, and the child gets a cancel', () => {
     const run = parentOf();
 
     run.command({ type: 'cancel', reason: 'enough' });
@@ -255,8 +255,8 @@ describe('what comes late or from elsewhere', () => {
   const ended: Partial<ChildCommand> = { outputs: { late: true } };
 
   it.each([
-    ['a foreign child', { childRunId: 'somebody-else' }],
-    ['an unknown node', { nodeKey: 'nobody' }],
+    ['a foreign child', { childRunId: 'other-run' }],
+    ['an unknown node', { nodeKey: 'unknown' }],
     ['another iteration', { nodeKey: 'sub[0]' }],
   ])('changes nothing: %s', (_name, wrong) => {
     const run = parentOf();
@@ -504,7 +504,7 @@ describe('a run that is a child', () => {
   const tellings = (run: Simulation) =>
     run.signals.flatMap(({ command }) => (command.type === 'child' ? [command.status] : []));
 
-  it('tells its parent that it waits, goes on and ends, each under an id of its own', () => {
+  it('signals its parent that it waits, resumes and ends, each under an id of its own', () => {
     const run = simulate(
       {
         nodes: [node('gate', 'core.approvalGate'), node('work', 'test.effect')],

@@ -29,7 +29,7 @@ import { childStepEnded, childStepFailed } from '../steps/child-steps.ts';
 /**
  * Nodes that run other workflows:
  *
- *   started ──dispatched──► running ──child waits──► suspended ──child goes on──► running
+ *   started ──dispatched──► running ──child waits──► suspended ──child resumes──► running
  *                 ▲            │
  *                 └─next child─┤ child ended ──► completed | failed
  *

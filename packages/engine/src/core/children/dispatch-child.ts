@@ -42,7 +42,7 @@ export function dispatchChild(
   if (request !== undefined) batch.spawn(request);
 }
 
-/** Fixes the child by a fact, for whoever creates it. */
+/** Records which child is to be created, before any process creates it. */
 export function announceChild(
   batch: Batch,
   node: NodePlan,
@@ -53,13 +53,13 @@ export function announceChild(
   const key = nodeKey(node.id, path);
   const known = run.state.nodes.get(key);
   const id = idOfChild(batch, key, done);
-  const told = { childRunId: id, childWorkflowId: spec.workflowId };
+  const link = { childRunId: id, childWorkflowId: spec.workflowId };
   const causeSeq = causeOf(batch, node, path);
   batch.record({
     type: 'node.dispatched',
     nodeId: node.id,
     payload: {
-      ...told,
+      ...link,
       ...identity(node, path),
       done,
       childInputs: spec.inputs,
@@ -68,7 +68,7 @@ export function announceChild(
       onFailure: spec.onFailure,
       propagateCancellation: spec.propagateCancellation,
     },
-    shown: known?.decision?.sensitive === true ? shownMembers(told, WORKFLOW, run.masking) : told,
+    shown: known?.decision?.sensitive === true ? shownMembers(link, WORKFLOW, run.masking) : link,
     ...(causeSeq !== undefined && { causeSeq }),
   });
   run.spawning.add(key);

@@ -126,7 +126,7 @@ describe('a dispatch loop', () => {
     expect(eventsOf(run, 'node.failed')[0]?.causeSeq).toBe(eventsOf(run, 'runOrchestrator.decided')[0]?.seq);
   });
 
-  it('goes on in any round where a new holder takes over', () => {
+  it('continues in the round in which a new holder takes over', () => {
     const run = orchestrated([NEXT('a'), NEXT('b', 'c'), DONE]);
 
     for (let count = 0; count < 3; count += 1) {

@@ -73,7 +73,7 @@ export function compileWorkflow(definition: unknown, options: CompileOptions): C
   return finish(compileCooperatively(definition, options));
 }
 
-/** The same, for whoever has others to serve meanwhile. */
+/** The same in short steps, so that the event loop stays free. */
 export function* compileCooperatively(
   definition: unknown,
   options: CompileOptions,

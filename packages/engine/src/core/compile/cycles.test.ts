@@ -67,15 +67,15 @@ describe('a cycle', () => {
     expect(cycleOf(spec)).toEqual(['dis', 'sup']);
   });
 
-  it('of other nodes is an error, also beside one that is allowed', () => {
+  it('of other nodes is an error, also next to one that is allowed', () => {
     const plain = { nodes: [node('a'), node('b')], edges: chain('a', 'b', 'a') };
-    const beside = {
+    const withAllowed = {
       nodes: [supervisor(), dispatch(), node('a'), node('b')],
       edges: [...chain('sup', 'dis', 'sup'), ...chain('dis', 'a', 'b', 'a')],
     };
 
     expect(codesOf(plain).join()).toContain('cycle ');
-    expect(codesOf(beside).join()).toContain('cycle ');
+    expect(codesOf(withAllowed).join()).toContain('cycle ');
   });
 
   it('that leads back to two places is an error', () => {

@@ -13,7 +13,7 @@ const OVERLAP = 4_096;
 const PER_VALUE = 32;
 
 /**
- * Credentials in a definition, names of members included. Whoever may read the definition could read them, and they would stay
+ * Credentials in a definition, names of members included. Every reader of the definition could see them, and they would stay
  * in the store for as long as any run of it; a secret is named by its id instead.
  */
 export function* credentialsInDefinition(definition: unknown): CooperativeTask<WorkflowProblem[]> {

@@ -196,7 +196,7 @@ export function compileConfigurable(
   }
 }
 
-/** Requirements on what is installed beside the workflow; its nodes run without. */
+/** Requirements on other things that are installed; the nodes run without them. */
 const ELSEWHERE = new Set(['requiresInstalledPack', 'requiresWorkspaceAgent']);
 /** What `metadata.requiresCapability` may ask for. */
 const PROVIDED = new Set(['capabilities.agents.dispatchMapping', 'capabilities.subWorkflow.inputMapping']);

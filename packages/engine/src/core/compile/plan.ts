@@ -66,7 +66,7 @@ export interface ChannelPlan {
   readonly schemaVersion: number;
   /** Absent = as sensitive as what is written to it. */
   readonly sensitive?: boolean;
-  /** Who may write, and read: node ids, or type ids with a wildcard. Absent = everybody. */
+  /** Who may write, and read: node ids, or type ids with a wildcard. Absent = every node. */
   readonly writers?: readonly string[];
   readonly readers?: readonly string[];
   /** Older versions of the schema whose entries are still valid. */

@@ -19,7 +19,7 @@ describe('a definition with mistakes', () => {
         node('a'),
         node('b', { typeId: 'core.nop' }),
         node('c', { config: { nmae: 'x' } }),
-        node('d', { typeId: 'core.greet', config: { name: 'nobody' } }),
+        node('d', { typeId: 'core.greet', config: { name: '' } }),
       ],
       [
         edge('e', 'a', 'zz'),

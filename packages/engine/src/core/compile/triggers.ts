@@ -137,7 +137,7 @@ function* onlyBehind(node: NodeDraft, behind: ReadonlySet<NodeDraft>): Cooperati
   return [...only];
 }
 
-/** The iterations of a loop are not told apart by visits. */
+/** Visits do not distinguish the iterations of a loop. */
 function checkLoops(members: readonly NodeDraft[], problems: Problems): void {
   for (const { id, index, type } of members) {
     if (type.kind !== 'loop') continue;

@@ -14,7 +14,7 @@ describe('an amount of money', () => {
     );
   });
 
-  it('is told as decimal text, exactly', () => {
+  it('is written as exact decimal text', () => {
     expect([0n, 1n, 1_500_000_000n, 10_000_000_000n, 123_456_789_012_345_678_901n].map(usdText)).toEqual([
       '0',
       '0.000000001',

@@ -33,7 +33,7 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
     );
   });
 
-  it('leaves no child behind: each has ended, never began, or was told to stop', () => {
+  it('leaves no child behind: each has ended, never began, or got a cancel', () => {
     fc.assert(
       fc.property(arbitraryWorkflow(), arbitraryChoices(), (spec, choices) => {
         const run = simulate(spec);
@@ -155,7 +155,7 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
     );
   });
 
-  it('goes on the same way after a takeover as it would have without one (E-8)', () => {
+  it('continues after a takeover as it would have without one (E-8)', () => {
     fc.assert(
       fc.property(arbitraryWorkflow(), fc.integer({ min: 1, max: 6 }), (spec, steps) => {
         const run = simulate(spec, { budget: { maxNodes: 1 } });
@@ -175,7 +175,7 @@ describe('any workflow, under any interleaving of outcomes, time, commands and c
     );
   });
 
-  it('goes on the same way from wherever it stands, whoever holds it', () => {
+  it('continues the same way from any sequence, in any process', () => {
     fc.assert(
       fc.property(arbitraryWorkflow(), arbitraryChoices(), fc.nat(), (spec, choices, which) => {
         const run = simulate(spec, { limits: { concurrency: 1 + (which % 3) } });

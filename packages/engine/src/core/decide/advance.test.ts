@@ -60,7 +60,7 @@ describe('a run', () => {
     expect(run.payload('run.completed')).toEqual({ outputs: { who: 'weft' } });
   });
 
-  it('cuts a long pure batch at its budget and goes on from there (E-3)', () => {
+  it('cuts a long pure batch at its budget and continues from there (E-3)', () => {
     const ids = Array.from({ length: 10 }, (_, index) => `n${index}`);
     const run = simulate(
       { nodes: ids.map((id) => node(id)), edges: chain(...ids) },
@@ -100,7 +100,7 @@ describe('a join', () => {
     expect(run.run.state.nodes.get('join')?.status).toBe(join);
   });
 
-  it('with any_success fires at once, while the other branch is still under way (E-6)', () => {
+  it('with any_success fires at once, while the other branch is still running (E-6)', () => {
     const run = simulate({
       nodes: [node('fast'), node('slow', 'test.effect'), node('join')],
       edges: [edge('fast', 'join', { rule: 'any_success' }), edge('slow', 'join', { rule: 'any_success' })],
@@ -464,7 +464,7 @@ describe('caps', () => {
 });
 
 describe('commands', () => {
-  it('cancel stops what is under way and ends the log', () => {
+  it('cancel stops what is running and ends the log', () => {
     const run = simulate({
       nodes: [node('a', 'test.effect'), node('b', 'core.delay', { ms: 50 })],
       edges: [edge('a', 'b', { rule: 'all_complete' })],
@@ -621,7 +621,7 @@ describe('loops', () => {
     expect(over.run.state.error).toMatchObject({ code: 'loop_limit_exceeded' });
   });
 
-  it('go on while their condition holds', () => {
+  it('continue while their condition holds', () => {
     const run = simulate({
       nodes: [
         node('count', 'core.loop', { body: ['step'], while: 'variables.n < 3', maxIterations: 10 }),
@@ -652,7 +652,7 @@ describe('loops', () => {
     expect(run.run.state.error).toMatchObject({ code: 'boom', details: { iteration: 1, nodeId: 'call' } });
   });
 
-  it('go on in the right iteration after a crash', () => {
+  it('continue in the right iteration after a crash', () => {
     const run = simulate({
       nodes: [
         node('each', 'core.loop', { body: ['call'], items: ['a', 'b'], maxIterations: 5 }),
@@ -741,7 +741,7 @@ describe('what must not be seen', () => {
     expect(run.run.state.nodes.get('start')?.outputs).toMatchObject({ marker: 'canary-input-value' });
   });
 
-  it('credential-shaped strings are masked though nobody marked them', () => {
+  it('credential-shaped strings are masked without being declared sensitive', () => {
     const key = `sk-${'a1B2'.repeat(8)}`;
     const run = simulate({ nodes: [node('a', 'test.effect')] });
     run.start();

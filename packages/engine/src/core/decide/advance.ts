@@ -69,7 +69,7 @@ export function advance(run: LiveRun, input: Input, moment: Moment, budget: Budg
   const statusBefore = run.state.status;
   const commandResult = accept(batch, input);
   batch.serve(ownCause);
-  const more = isHeldBack ? hasWork(run) : goOn(batch, budget, timersWait);
+  const more = isHeldBack ? hasWork(run) : continueBatch(batch, budget, timersWait);
   const toParent = signalToParent(run, statusBefore);
   if (toParent !== undefined) batch.notify(toParent);
   run.budget.renew(); // and nothing that was made for the last decision is kept while the run waits
@@ -195,7 +195,7 @@ function accept(batch: OpenBatch, input: Input): CommandResult | undefined {
       else recover(batch);
       break;
     case 'forked':
-      goOnFromPrefix(batch);
+      continueFromPrefix(batch);
       break;
     case 'outcome':
       takeOutcome(batch, input.key, input.attempt, input.outcome);
@@ -272,7 +272,7 @@ function recover(batch: Batch, isSameRun = true): void {
       failNode(batch, node, known.iteration, {
         code: 'effect_outcome_unknown',
         message:
-          'The host stopped while this node was under way, so nobody knows whether its effect happened. Decide by hand, then start a new run.',
+          'The host stopped while this node was running, so whether its effect happened is unknown. Check that by hand, then start a new run.',
       });
     } else {
       const inputs = known.inputs ?? inputsAgain(run, node, known.iteration);
@@ -285,7 +285,7 @@ function recover(batch: Batch, isSameRun = true): void {
  * A branch begins where its source was cut. Questions stay open, delays keep their time, effects are performed again under this
  * run's ids; a pause was the source's own, and so were its children: their nodes begin again.
  */
-function goOnFromPrefix(batch: Batch): void {
+function continueFromPrefix(batch: Batch): void {
   const { run } = batch;
   if (run.state.status === 'pending') return start(batch);
   if (run.state.status === 'paused') batch.record({ type: 'run.resumed', payload: { reason: 'forked' } });
@@ -331,7 +331,7 @@ function finishEffect(batch: Batch, node: NodePlan, path: readonly number[], res
 }
 
 /** Decides what can be decided; true when the budget ended it early. */
-function goOn(batch: OpenBatch, budget: Budget, timersWait: boolean): boolean {
+function continueBatch(batch: OpenBatch, budget: Budget, timersWait: boolean): boolean {
   const { run } = batch;
   const firstExecution = run.state.executions;
   while (isLiveStatus(run.state.status) && !run.draining) {

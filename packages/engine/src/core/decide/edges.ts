@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { type EdgePlan, ExpressionError, type NodePlan } from '../compile/plan.ts';
-import type { Beside } from '../../model/event-payloads.ts';
+import type { CompletionExtras } from '../../model/event-payloads.ts';
 import { type EdgeError, type NodeState, nodeKey, type RunState } from '../../model/run-state.ts';
 import { expressionScope, type Place } from '../expressions/scope.ts';
 import type { SensitiveReads } from '../redaction/sensitive-reads.ts';
@@ -35,7 +35,7 @@ export function decideEdges(
   node: NodePlan,
   outputs: JsonObject,
   reads?: SensitiveReads,
-): Pick<Beside, 'edgesNotTaken' | 'edgeErrors'> | undefined {
+): Pick<CompletionExtras, 'edgesNotTaken' | 'edgeErrors'> | undefined {
   if (!node.outgoing.some(({ condition }) => condition !== undefined)) return undefined;
   const notTaken: string[] = [];
   const errors: [string, EdgeError][] = [];

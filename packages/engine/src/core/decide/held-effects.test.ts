@@ -21,7 +21,7 @@ describe('effects that wait for a free place', () => {
     ],
   };
 
-  it('get it in the same order, whoever holds the run', () => {
+  it('get it in the same order in every process', () => {
     const kept = simulate(spec, { limits: { concurrency: 1 } });
     const takenOver = simulate(spec, { limits: { concurrency: 1 } });
     for (const run of [kept, takenOver]) {

@@ -28,7 +28,7 @@ export function nodeInput(
 class NodeView implements NodeInput {
   readonly #batch: Batch;
   readonly #node: NodePlan;
-  /** Is told what the node looks at, where the run holds something sensitive. */
+  /** Collects what the node reads, where the run holds something sensitive. */
   readonly #reads: SensitiveReads | undefined;
   readonly nodeId: string;
   readonly config: JsonObject;

@@ -35,7 +35,7 @@ export function withoutWords({ code, retryable }: NodeError): NodeError {
 
 /**
  * Without what is known to be sensitive. Nothing is decided by the words of an error, so they are not kept anywhere: what hides
- * them here hides them wherever the error is told again.
+ * them here hides them wherever the error is repeated.
  */
 export function hideKnown({ known, redactor }: LiveRun, error: NodeError): NodeError {
   if (known === undefined) return error;

@@ -11,7 +11,7 @@ import { nodeKey } from '../../model/run-state.ts';
 import { type NodeWork, sayWithCare } from './node-work.ts';
 import { suspendNode } from '../interrupts/suspend.ts';
 
-/** What is known of a result beside itself. */
+/** What is known about a result. */
 export interface Finish {
   readonly sensitivity: ResultSensitivity;
   /** What the node has read to work it out; absent for what came from outside. */

@@ -12,7 +12,7 @@ import { memberOf, ofMade, type Sensitivity } from '../redaction/sensitivity.ts'
 
 /**
  * The values on a node's input ports: what its taken edges carry, overlaid by the inputs it declares. The first node of a
- * loop's body gets the item and its index; a first node of the run may get the run's inputs (see `takesRunInputs`). `reads` is told
+ * loop's body gets the item and its index; a first node of the run may get the run's inputs (see `takesRunInputs`). `reads` collects
  * which of them are sensitive.
  */
 export function resolveInputs(plan: Plan, place: Place, node: NodePlan, reads?: SensitiveReads): JsonObject {
@@ -98,7 +98,7 @@ export function mustFreezeInputs(node: NodePlan): boolean {
 
 /**
  * Run inputs reach a node unasked only where it can do no harm: a pure node at the very start that declares no inputs of its
- * own. (An effect must not have its URL replaced by whoever starts the run.) Such a node repeats raw inputs, so its outputs
+ * own. (A client that starts a run must not replace the URL of an effect.) Such a node repeats raw inputs, so its outputs
  * are never shown.
  */
 export function takesRunInputs(node: NodePlan): boolean {

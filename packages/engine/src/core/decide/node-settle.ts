@@ -10,7 +10,7 @@ import type { NodePlan } from '../compile/plan.ts';
 import { isEmpty, shownMembers, shownOutputs } from './recorder.ts';
 import { withRepeated } from '../redaction/repeated-outputs.ts';
 import { mayRetry, retryDelay } from './retry.ts';
-import type { Beside, OfNode } from '../../model/event-payloads.ts';
+import type { CompletionExtras, OfNode } from '../../model/event-payloads.ts';
 import type { Payload } from '../../model/run-event.ts';
 import { type NodeError, nodeKey } from '../../model/run-state.ts';
 import { placeOf } from '../expressions/scope.ts';
@@ -39,7 +39,7 @@ export interface Completion {
   readonly sensitivity: ResultSensitivity;
   readonly variables?: JsonObject | undefined;
   readonly channels?: readonly ChannelRequest[] | undefined;
-  /** Said beside the outputs when something else than the node ended it. */
+  /** Recorded with the outputs when something else than the node ended it. */
   readonly reason?: string | undefined;
   /** Nodes of the cycle that begins again with this. */
   readonly reenters?: readonly string[] | undefined;
@@ -63,7 +63,7 @@ export function completeNode(
   if (result.channels !== undefined) writeChannels(batch, node, result.channels, sensitivity.of);
   const sensitive = declaredOutputs(node, outputs, sensitivity.outputs);
   if (sensitive !== undefined) trackSensitive(run);
-  const rest = besideOutputs(run, node, path, result, sensitive);
+  const rest = completionExtras(run, node, path, result, sensitive);
   const known = sensitive === undefined ? rest : { ...rest, ...recorded('sensitive', sensitive) };
   const isSearched = sensitive !== undefined && sensitivity.isReceived === true;
   const hidden = isSearched ? declaredOutputs(node, outputs, undefined) : sensitive;
@@ -139,17 +139,17 @@ export function changeVariables(
   }
 }
 
-/** What a completion says beside the outputs; undefined when nothing, as nearly always. */
-function besideOutputs(
+/** What a completion records besides the outputs; nearly always undefined. */
+function completionExtras(
   run: LiveRun,
   node: NodePlan,
   path: readonly number[],
   { outputs, reenters, reason }: Completion,
   sensitive: Sensitivity | undefined,
-): Beside | undefined {
+): CompletionExtras | undefined {
   const reads = run.known && new SensitiveReads(run);
   if (reads !== undefined) reads.outputs = sensitive;
-  const rest: Beside | undefined =
+  const rest: CompletionExtras | undefined =
     reenters === undefined
       ? decideEdges(placeOf(run, node, path), node, outputs, reads)
       : { reenters: [...reenters] };
@@ -160,7 +160,7 @@ function completionPayload(
   node: NodePlan,
   path: readonly number[],
   outputs: JsonObject,
-  rest: Beside | undefined,
+  rest: CompletionExtras | undefined,
 ): Payload<'node.completed'> {
   const payload: Payload<'node.completed'> = identity(node, path);
   if (!isEmpty(outputs)) payload.outputs = outputs;
@@ -172,7 +172,7 @@ function completionText(
   node: NodePlan,
   path: readonly number[],
   outputsText: string | undefined,
-  rest: Beside | undefined,
+  rest: CompletionExtras | undefined,
 ): string {
   const iteration = path.length === 0 ? '' : `,"iteration":[${path.join(',')}]`;
   const outputs = outputsText === undefined ? '' : `,"outputs":${outputsText}`;

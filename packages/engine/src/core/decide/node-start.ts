@@ -94,7 +94,7 @@ function startPerforming(
 ): void {
   const key = nodeKey(node.id, path);
   const given = givenSensitivity(reads);
-  // What is sensitive is kept with the node: an answer is searched for it, also by whoever takes over.
+  // What is sensitive is kept with the node: an answer is searched for it, after a takeover too.
   const isFrozen = given !== undefined || mustFreezeInputs(node);
   batch.record(isFrozen ? withHidden(start, { inputs, ...recorded('sensitiveInputs', given) }) : start);
   if (node.type.kind === 'steps') return void batch.run.stepping.add(key);

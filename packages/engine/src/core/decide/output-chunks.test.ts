@@ -18,7 +18,7 @@ const textOf = (run: Simulation): string[] =>
     .map(({ payload }) => String((JSON.parse(payload) as JsonObject)['chunk']));
 
 describe('streamed text', () => {
-  it('is recorded piece by piece while the effect is under way', () => {
+  it('is recorded piece by piece while the effect runs', () => {
     const run = streaming();
 
     run.stream('call', ['a', 'b']);

@@ -24,7 +24,7 @@ type UntypedDraft = Omit<Draft, 'type' | 'payload' | 'shown'> & {
 
 /**
  * Turns drafts into facts: numbers and times them, serializes each payload once, masks what the public may not see, and
- * folds the fact into the run's state. Beside the facts it collects what is to be done once they are durable.
+ * folds the fact into the run's state. It also collects what is to be done once the facts are durable.
  *
  * A class because there is one per step of every run: nothing but its fields and lists is made for it.
  */

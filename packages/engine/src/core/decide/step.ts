@@ -13,7 +13,7 @@ export type Input =
   | { readonly type: 'start'; readonly commandsWait?: boolean }
   /**
    * A new holder folded the log: nothing is in flight, so started effects must be performed again (or failed). Where commands wait,
-   * nothing else is decided: they were accepted before anybody looked at what has become due.
+   * nothing else is decided: they were accepted before the due timers were read.
    */
   | { readonly type: 'recovered'; readonly commandsWait?: boolean }
   /** Time has passed: timers, retries and deadlines are looked at. */
@@ -37,7 +37,7 @@ export type Input =
       readonly childRunId: string;
       readonly error?: NodeError;
     }
-  /** Where others wait, they come before what has become due: all were accepted before anybody looked at it. */
+  /** Other waiting commands come before due timers: all were accepted before the timers were read. */
   | { readonly type: 'command'; readonly command: Command; readonly commandsWait?: boolean };
 
 /** How an effect ended. */
@@ -113,7 +113,7 @@ export interface EffectRequest {
 export interface EffectRedaction {
   /** Of its inputs, by port. */
   readonly inputs: Sensitivity | undefined;
-  /** Of the run, what the effect was given included. It changes as the run goes on. */
+  /** Of the run, what the effect was given included. It changes as the run proceeds. */
   readonly known: KnownTexts;
   readonly masking: Masking;
 }

@@ -1,5 +1,5 @@
 /**
- * Comparing runs, for whoever holds their logs: the protocol's strict comparison by sequence, and the pairing by node, type and occurrence.
+ * Compares runs by their logs: the protocol's strict comparison by sequence, and the pairing by node, type and occurrence.
  * Pure, and without schemas, so that it runs in a browser.
  */
 export { canonicalText } from '../json/canonical-text.ts';

@@ -43,7 +43,7 @@ export interface Divergence {
   readonly differences: AsyncIterable<EventDifference>;
 }
 
-/** Reads both logs up to their first difference, so that whoever answers can say where it is before anything else. */
+/** Reads both logs up to their first difference, so that a response can begin with where it is. */
 export async function findDivergence(a: LogPages, b: LogPages): Promise<Divergence> {
   const rest = diffEvents(a, b);
   const first = await rest.next();

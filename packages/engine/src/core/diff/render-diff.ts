@@ -7,7 +7,7 @@ export interface RunDiff extends Divergence {
   readonly a: string;
   readonly b: string;
   readonly stateDiff: JsonObject;
-  /** True when a run was still going on, or is known only in part, and a prefix was compared. */
+  /** True when a run had not ended, or its log is incomplete, and a prefix was compared. */
   readonly truncated: boolean;
 }
 

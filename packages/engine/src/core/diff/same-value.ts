@@ -4,7 +4,7 @@ import type { CooperativeTask } from '../json/cooperative-task.ts';
 /** Values compared between two steps. */
 const VALUES = 2_000;
 
-/** Whether two values have the same canonical text, told without writing it: the order of names does not count. */
+/** Whether two values have the same canonical text, without writing it: the order of names does not count. */
 export function* isSameValue(a: Json, b: Json): CooperativeTask<boolean> {
   const open: [Json | undefined, Json | undefined][] = [[a, b]];
   let compared = 0;

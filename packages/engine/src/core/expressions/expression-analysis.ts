@@ -8,7 +8,7 @@ import { ExpressionError } from '../compile/plan.ts';
 export interface AnalysisOptions {
   readonly source: string;
   readonly maxComprehensionDepth: number;
-  /** Levels of syntax: as deep as whoever walks the expression has to go. */
+  /** Nesting depth of the syntax tree, hence the stack that a walk over it needs. */
   readonly maxLevels: number;
 }
 

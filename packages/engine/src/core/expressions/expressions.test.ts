@@ -194,7 +194,7 @@ describe('the bounds of expressions', () => {
     );
   });
 
-  it('refuse what nobody could walk without running out of stack', () => {
+  it('refuse what would overflow the stack of a walk over it', () => {
     for (const source of [`${'!'.repeat(1900)}true`, `${'-'.repeat(1900)}1`, `1${'+1'.repeat(900)}`]) {
       expect(() => compiler.compile(source), source.slice(0, 10)).toThrow(
         expect.objectContaining({

@@ -31,7 +31,7 @@ interface Local {
   readonly index?: number;
   /** The node that is completing with `outputs`; it counts among `nodes` already. */
   readonly self?: string;
-  /** Is told what the expression reads. */
+  /** Collects what the expression reads. */
   readonly reads?: SensitiveReads | undefined;
 }
 

@@ -62,7 +62,7 @@ export function decodeState(text: string): RunState {
   return finish(decodeCooperatively(text));
 }
 
-/** The same, for whoever has others to serve meanwhile. */
+/** The same in short steps, so that the event loop stays free. */
 export function* decodeCooperatively(text: string): CooperativeTask<RunState> {
   const encoded = (yield* parseCooperatively(text)) as unknown as Encoded;
   const blank = newRunState(new Map(), new Map(), 0);

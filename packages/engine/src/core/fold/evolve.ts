@@ -153,7 +153,7 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
 
   'node.suspended': (state, event, payload) => {
     const node = nodeOf(state, event, payload);
-    // Whoever waits does so with its child, or after the end of it.
+    // A parent waits with its child or after the child's end, so the child exists.
     if (node.child !== undefined) node.child.isKnown = true;
     if (typeof payload.childStatus === 'string') {
       childMoved(state, node, payload.childStatus);
@@ -380,8 +380,8 @@ function settle(
 /** What the end of a node says about its child. */
 function endOfChild(child: ChildState, status: string, payload: Settling): RunStatus {
   if (status === 'cancelled') return child.propagateCancellation ? 'cancelled' : 'running';
-  const told = status === 'failed' ? payload.error?.details : payload.outputs;
-  const childStatus = told?.['childStatus'];
+  const settled = status === 'failed' ? payload.error?.details : payload.outputs;
+  const childStatus = settled?.['childStatus'];
   return typeof childStatus === 'string' ? (childStatus as RunStatus) : 'failed';
 }
 
@@ -400,7 +400,7 @@ function childMoved(state: RunState, node: NodeState, status: RunStatus): void {
   if (run !== undefined) run.status = status;
 }
 
-/** The node goes on without it. */
+/** The node continues without the child. */
 function stepChildEnded(state: RunState, node: NodeState, status: Json | undefined): void {
   childMoved(state, node, toText(status) as RunStatus);
   node.child = undefined;

@@ -25,7 +25,7 @@ interface Format {
 const FORMATS: { readonly [Type in EventType]?: Format } & { readonly [type: string]: Format | undefined } = {
   'variable.changed': {
     newest: 1,
-    // Once said only of what child runs told.
+    // Version 0 had it only for variables set by child runs.
     upcast: (payload) =>
       payload['isInheritedSecret'] === undefined
         ? payload

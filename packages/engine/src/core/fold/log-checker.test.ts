@@ -40,7 +40,7 @@ const LEGAL: Record<string, { events: LogEntry[]; options?: LogCheckOptions }> =
   },
   'a run cancelled while pending': { events: log(run('cancelled')) },
   'a run that failed before it began': { events: log(failed) },
-  'a run under way': { events: log(started, node('started', 'a')), options: { terminal: false } },
+  'a run that has not ended': { events: log(started, node('started', 'a')), options: { terminal: false } },
   'a pending run': { events: [], options: { terminal: false } },
   'a retry': {
     events: log(
@@ -118,7 +118,7 @@ const LEGAL: Record<string, { events: LogEntry[]; options?: LogCheckOptions }> =
       completed,
     ),
   },
-  'a cancel while work is under way and due': {
+  'a cancel while work is running and due': {
     events: log(
       started,
       node('started', 'a'),
@@ -254,7 +254,7 @@ describe('the checker of logs', () => {
     }
   });
 
-  it('refuses a terminal event in the log of a run under way', () => {
+  it('refuses a terminal event in the log of a run that has not ended', () => {
     expect(checkLog(log(started, completed), { terminal: false })).toEqual([
       expect.objectContaining({ rule: 'L4' }),
     ]);

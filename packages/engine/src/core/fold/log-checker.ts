@@ -175,7 +175,7 @@ interface Read {
   readonly report: Report;
 }
 
-/** The members of a type's payload. What stands in them is for the rule to look at: the log may be anybody's. */
+/** The members of a type's payload. Each rule checks their values itself: the log may come from another host. */
 type Members<Type extends EventType> = { readonly [Member in keyof Payload<Type>]?: Json };
 
 type Rule<Type extends EventType> = (payload: Members<Type>, read: Read) => void;
@@ -451,7 +451,7 @@ function checkEnd(length: number, reading: Reading, options: LogCheckOptions, vi
   const mustBeTerminal = options.terminal !== false;
   if (mustBeTerminal && reading.terminal === undefined) report('L4', 'there is no terminal event');
   if (!mustBeTerminal && reading.terminal !== undefined)
-    report('L4', `there is ${reading.terminal}, though the run is under way`);
+    report('L4', `there is ${reading.terminal}, though the run has not ended`);
   for (const kind of RUN_CAPS.keys()) {
     if (reading.breaches.has(kind) && reading.terminal !== undefined && reading.terminal !== 'run.failed') {
       report('L15', `the cap "${kind}" was breached, but the run ended with ${reading.terminal}`);

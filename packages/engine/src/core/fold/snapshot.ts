@@ -45,7 +45,7 @@ export interface SnapshotExtras {
   readonly quarantined?: { readonly since: string; readonly reason: string } | undefined;
 }
 
-/** The same, for whoever has others to serve meanwhile. The state must not change before the last step. */
+/** The same in short steps, so that the event loop stays free. The state must not change before the last step. */
 export function* snapshotCooperatively(
   plan: Plan,
   record: CreationRecord,

@@ -17,7 +17,7 @@ export interface MaskedSlots {
   readonly events: Readonly<Record<string, readonly string[]>>;
   /** Names were left out together with their values, so inputs may be missing of which nothing is known. */
   readonly isSilent: boolean;
-  /** The same as exactly as the bundle tells it, for whoever makes a bundle of the imported run. */
+  /** The same, as exactly as the bundle states it, for bundles of the imported run. */
   readonly places?: MaskedPlaces;
 }
 
@@ -82,7 +82,7 @@ function union(...lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())].sort();
 }
 
-/** Where a bundle would say so; what was kept before places were known is told by slots. */
+/** Where a bundle would say so; imports stored before places were recorded have slots only. */
 export function placesOf(masks: MaskedSlots): MaskedPlaces {
   return masks.places ?? { run: ofRun(masks), events: masks.events };
 }
@@ -170,7 +170,7 @@ const EXPECTED: Readonly<Record<string, readonly [string] | undefined>> = {
   'channel.written': ['value'],
 };
 
-/** Outputs are told apart by port, everything else by member. */
+/** A slot is an output port, or a member of anything else. */
 function slotOf(segments: readonly string[]): string {
   const kept = segments.slice(0, segments[0] === 'outputs' ? 2 : 1);
   return kept.map(escaped).join('');

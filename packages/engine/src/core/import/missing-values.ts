@@ -40,7 +40,7 @@ const HELD: ReadonlySet<string> = new Set([
 ]);
 
 /** Texts for people: nothing is decided by them. */
-const TOLD: ReadonlySet<string> = new Set([
+const TEXTS: ReadonlySet<string> = new Set([
   'error',
   'lastError',
   'reason',
@@ -65,7 +65,7 @@ export function createMarkedFold(plan: Plan, state: RunState): MarkedFold {
     for (const slot of slots) {
       const needed = { name: nameOf(event, payload, slot), seq: event.seq, slot };
       const [member = ''] = segmentsOf(slot);
-      if (TOLD.has(member)) continue;
+      if (TEXTS.has(member)) continue;
       if (!HELD.has(member) && !isReplaced(event, payload, member)) {
         // It decides how the log is read, or is worked into something else: there is no doing without it.
         if (changesState(event)) always.push(needed);
@@ -103,7 +103,7 @@ function isReplaced({ type }: StoredEvent, payload: JsonObject, member: string):
   return type === 'channel.written' && member === 'value' && payload['reducer'] === 'replace';
 }
 
-/** Events of the run as a whole are told by their type alone. */
+/** Of events about the run as a whole the fold reads the type alone. */
 function changesState({ type }: StoredEvent): boolean {
   return !type.startsWith('run.') && !type.startsWith('cap.');
 }

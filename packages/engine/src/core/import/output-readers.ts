@@ -6,7 +6,7 @@ const NAMES_NODES = /\bnodes\s*[.[]/;
 
 /**
  * Whether anything that is still to happen could read the outputs of a node that has completed: a node behind one of its edges
- * or connected to it that has not settled, or whoever collects the outputs of the run or of a loop. Doubt counts as yes.
+ * or connected to it that has not settled, or the run or a loop that collects outputs. Doubt counts as yes.
  */
 export function mayBeRead(plan: Plan, state: RunState, nodeId: string): boolean {
   const node = plan.nodes.get(nodeId);

@@ -46,12 +46,12 @@ describe('the annotations of a bundle', () => {
   });
 
   it.each<[string, JsonObject]>([
-    ['of a kind nobody knows', { signal: { kind: 'applause' } }],
+    ['of an unknown kind', { signal: { kind: 'applause' } }],
     ['without what its kind demands', { signal: { kind: 'rating' } }],
     ['with a rating out of range', { signal: { kind: 'rating', rating: 6 } }],
     ['with a note that is too long', { note: 'n'.repeat(5_000) }],
     ['without a time', { createdAt: 'yesterday' }],
-    ['by nobody', { actor: {} }],
+    ['without an author', { actor: {} }],
     ['without an id', { annotationId: '' }],
   ])('are left out one by one: one %s', (_, change) => {
     expect(read({ ...NOTE, ...change }, NOTE)).toHaveLength(1);

@@ -9,8 +9,8 @@ import {
 import { redactDeep } from '../redaction/scan/credential-text.ts';
 
 /**
- * What people said about the run where it was executed. It stands beside the log, so a remark that this host could not have
- * taken down (of another shape, too long, without a time) is left out and does not stop the import.
+ * What people said about the run where it was executed. They are no part of the log, so an annotation that this host would not
+ * have accepted (of another shape, too long, without a time) is left out and does not stop the import.
  */
 export interface BundleAnnotation {
   readonly annotationId: string;

@@ -53,7 +53,7 @@ describe('a bundle of another host', () => {
     expect(older.events).toEqual(readBundle(foreignBundle()).events);
   });
 
-  it('may have events without a payload, and events of types nobody here knows', () => {
+  it('may have events without a payload, and events of unknown types', () => {
     const bundle = readBundle(changed([{ type: 'run.started', payload: null }, ...TWO_NODES.slice(1)]));
 
     expect(bundle.events[0]?.payload).toBe('{}');
@@ -126,7 +126,7 @@ describe('a bundle of ours', () => {
     );
   });
 
-  it('gives the same run id to the same tenant, and to nobody else', () => {
+  it('gives the same run id to the same tenant alone', () => {
     const { digest } = readBundle(foreignBundle());
 
     expect(importRunId('a', digest)).toBe(importRunId('a', digest));
@@ -256,7 +256,7 @@ describe('what was masked', () => {
     expect(masking('mask', '***', {})).toEqual([]);
   });
 
-  it('is told as exactly as the list tells it, for whoever makes a bundle of it again', () => {
+  it('is kept as exactly as the list states it, for a bundle of the imported run', () => {
     const events = modern(TWO_NODES).map((event, index) =>
       index === 5 ? { ...event, payload: { nodeId: 'send', outputs: { receipt: 'a [REDACTED] b' } } } : event,
     );
@@ -279,7 +279,7 @@ describe('what was masked', () => {
     expect(slots.places?.events).toEqual({});
   });
 
-  it('may be inputs that nobody can name', () => {
+  it('may be inputs whose names are unknown', () => {
     const isSilent = (extras: JsonObject): boolean =>
       readBundle(withDigest(foreignBundle(), extras)).masked.isSilent;
 

@@ -67,7 +67,7 @@ export function readBundle(document: Json): ImportedBundle {
   return finish(bundleCooperatively(document));
 }
 
-/** The same, for whoever has others to serve meanwhile. */
+/** The same in short steps, so that the event loop stays free. */
 export function* bundleCooperatively(document: Json): CooperativeTask<ImportedBundle> {
   if (!isJsonObject(document)) throw refuseBundle('', 'it is not a JSON object.');
   checkVersion(document['bundleVersion']);

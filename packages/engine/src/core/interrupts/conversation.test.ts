@@ -35,7 +35,7 @@ describe('a conversation', () => {
     expect(run.run.state.status).toBe('waiting-approval');
   });
 
-  it('goes on turn by turn, and stays open until somebody closes it (E-24)', () => {
+  it('proceeds turn by turn, and stays open until a participant closes it (E-24)', () => {
     const run = talking();
 
     const first = say(run, 'one');
@@ -115,7 +115,7 @@ describe('a conversation', () => {
     expect(run.payload('conversation.exchanged')).toMatchObject({ turnIndex: 1 });
   });
 
-  it('is over for whoever comes late', () => {
+  it('rejects a late answer', () => {
     const run = simulate({
       nodes: [node('talk', 'core.conversationGate', { turnCount: 1 }), node('after', 'test.effect')],
       edges: chain('talk', 'after'),

@@ -199,7 +199,7 @@ function closeConversationSilently(asked: Asked): JsonObject {
   return close(asked, {
     role: 'system',
     from: 'system',
-    content: 'Nobody answered in time.',
+    content: 'No answer in time.',
     reason: 'timeout',
   });
 }

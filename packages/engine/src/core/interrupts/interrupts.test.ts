@@ -102,7 +102,7 @@ describe('an approval gate', () => {
     expect(run.run.state.status).toBe('running');
   });
 
-  it('counts as rejected when nobody answers in time, also after a crash', () => {
+  it('counts as rejected without an answer in time, also after a crash', () => {
     const run = started({ timeoutMs: 1000 });
 
     run.crash();
@@ -234,7 +234,7 @@ describe('a quorum', () => {
     expect(run.run.state.status).toBe('waiting-approval');
   });
 
-  it('takes nobody who is not on the list, and no invented names where there is one', () => {
+  it('takes no answer from names that are not on its list', () => {
     const run = started({ approversList: ['ada', 'bob'] });
 
     const stranger = run.answer('gate', { action: 'accept', voter: 'ada' });
@@ -297,7 +297,7 @@ describe('an external event', () => {
     expect(run.run.state.status).toBe('completed');
   });
 
-  it('of another correlation is refused, and the run goes on waiting', () => {
+  it('of another correlation is refused, and the run keeps waiting', () => {
     const run = wait();
 
     const step = run.answer('wait', { orderId: 'o-2', status: 'done' });

@@ -90,7 +90,7 @@ export function timeOutInterrupt(batch: Batch, node: NodePlan, path: readonly nu
   }
   failNode(batch, node, path, {
     code: 'interrupt_timeout',
-    message: `Nobody answered within ${timeoutMs ?? 0} ms.`,
+    message: `No answer within ${timeoutMs ?? 0} ms.`,
     details: { interruptId, timeoutMs: timeoutMs ?? 0 },
   });
 }

@@ -32,7 +32,7 @@ export interface KindRules {
 
   /** What only the node or its channel can say against an answer; found out before anything is recorded. */
   answerProblem?(asked: Asked, taken: Taken): AnswerProblem | undefined;
-  /** The event that readers of earlier drafts look for before `interrupt.resolved`; a vote that decides nothing is told by it alone. */
+  /** The event that readers of earlier drafts look for before `interrupt.resolved`; for a vote that decides nothing it is the only event. */
   received?(place: Place, answer: JsonObject, voter: string | undefined): Draft<ReceivedEvent>;
   /** Records the end of what the question opened, and returns the outputs; without it the answer itself is the outputs. */
   conclude?(asked: Asked, taken: Taken): JsonObject;

@@ -1,6 +1,6 @@
 /**
  * Long work in short pieces. The work itself stays pure and knows no clock: it says at every `yield` that this is a good
- * place to let others go first, and whoever drives it decides.
+ * place to let others go first, and the caller decides.
  */
 export type CooperativeTask<Result> = Generator<undefined, Result, undefined>;
 

@@ -37,7 +37,7 @@ function isFlat(value: Json): boolean {
   return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** What a run takes beside its values: its holder, plan position, timers. */
+/** What a run takes in addition to its values: its holder, plan position, timers. */
 const RUN = 8 * 1024;
 const NODE = 512;
 

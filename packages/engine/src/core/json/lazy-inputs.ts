@@ -4,7 +4,7 @@ import type { CreationRecord } from '../../model/run-state.ts';
 import type { CooperativeTask } from './cooperative-task.ts';
 
 /**
- * Inputs of a run may be large, and hardly anybody who reads its record wants them. A store hands out records whose large inputs
+ * Inputs of a run may be large, and few readers of its record need them. A store hands out records whose large inputs
  * are still text; they are read when they are asked for, or beforehand in steps.
  */
 const UNREAD = new WeakMap<CreationRecord, string>();

@@ -61,7 +61,7 @@ export function startLoop(
 
 const NO_RESULTS: Completion = { outputs: { output: [] }, sensitivity: NOTHING_SENSITIVE };
 
-/** Every node of the body has settled in the iteration that `path` ends with: go on, finish or fail. */
+/** Every node of the body has settled in the iteration that `path` ends with: continue, finish or fail. */
 export function endIteration(batch: Batch, node: NodePlan, path: readonly number[]): void {
   const plan = node.loop as LoopPlan;
   const outer = path.slice(0, -1);

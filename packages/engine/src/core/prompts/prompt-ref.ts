@@ -1,7 +1,7 @@
 import { HostError } from '@weft/protocol';
 import { sha256Hex } from '../../crypto/hash.ts';
 
-/** How templates are referred to, and what is told of them. */
+/** References to templates, and what is recorded of them. */
 
 export function parseRef(text: string): {
   readonly templateId: string;

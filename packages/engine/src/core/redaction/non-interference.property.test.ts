@@ -15,7 +15,7 @@ import { compile, simulate, type Simulation } from '../testing/simulation.ts';
 const child = compile(CHILD, 'child');
 
 interface Seen {
-  readonly told: string[];
+  readonly outputs: string[];
 }
 
 /** Drives a run to its end; the world repeats whatever it is given. */
@@ -33,7 +33,7 @@ function play(run: Simulation, seen: Seen, crashes: boolean): void {
     else if (waiting !== undefined) runChild(run, seen);
     else break;
   }
-  seen.told.push(told(run));
+  seen.outputs.push(observable(run));
 }
 
 /** Each in its own words: where two say the same around a long value, more than the value is taken for it. */
@@ -77,7 +77,7 @@ function runChild(parent: Simulation, seen: Seen): void {
 }
 
 /** Everything of a run that others may see. */
-function told({ plan, record, run, log, signals }: Simulation): string {
+function observable({ plan, record, run, log, signals }: Simulation): string {
   const redaction = createBundleRedaction(plan, record, run.state);
   return JSON.stringify({
     events: log.map(({ type, nodeId, payload }) => [type, nodeId, payload]),
@@ -128,14 +128,14 @@ describe('what others see of a run', () => {
           const plan = compile(spec);
           const seen = values.map((value, index) => {
             const run = simulate(plan, { inputs: { pin: value, pub: 'open' } });
-            const all: Seen = { told: [] };
+            const all: Seen = { outputs: [] };
             play(run, all, index === 1);
-            return { run, told: all.told };
+            return { run, outputs: all.outputs };
           });
 
           const [first, second] = seen;
           expect(first?.run.run.state.status).toBe('completed');
-          expect(second?.told).toEqual(first?.told);
+          expect(second?.outputs).toEqual(first?.outputs);
           for (const kind of flow.kinds) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
         },
       ),

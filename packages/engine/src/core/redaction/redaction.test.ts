@@ -170,7 +170,7 @@ describe('redaction as a property', () => {
         const payload = JSON.parse(JSON.stringify(value)) as JsonObject;
         const redactor = createRedactor({
           masking: { mode: chosen, hash },
-          known: knownTexts(['a canary that nobody types']),
+          known: knownTexts(['a canary of unlikely words']),
         });
 
         expect(redactor.apply(payload, JSON.stringify(payload))).toBeUndefined();
@@ -196,6 +196,6 @@ describe('more sensitive texts than are looked for', () => {
 
     expect(knownTexts(texts(10_000)).isOverflowing).toBe(false);
     expect(knownTexts(texts(10_001))).toMatchObject({ isOverflowing: true });
-    expect(redact({ said: { by: 'anybody' } }, texts(10_001))).toEqual({ said: { by: '[REDACTED]' } });
+    expect(redact({ said: { by: 'any user' } }, texts(10_001))).toEqual({ said: { by: '[REDACTED]' } });
   });
 });

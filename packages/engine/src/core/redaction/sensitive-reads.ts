@@ -20,7 +20,7 @@ export class SensitiveReads {
   readonly view: RunView;
   /** By input port. */
   readonly ports = new Map<string, Sensitivity>();
-  /** Something sensitive was read beside the ports. */
+  /** Something sensitive was read other than through the ports. */
   isTouched = false;
   /** Of what expressions see as `outputs`, where that is not the inputs. */
   outputs: Sensitivity | undefined;
@@ -177,7 +177,7 @@ export function computedValue(
   return isComputedFromSensitive(reads, node) ? ofMade(value) : undefined;
 }
 
-/** Of a value that is one of the inputs, or all of them; two inputs that are equal cannot be told apart. */
+/** Of a value that is one of the inputs, or all of them; equal inputs cannot be distinguished. */
 function handedOn(reads: SensitiveReads, inputs: JsonObject, value: Json): Sensitivity | undefined {
   if (value === inputs) return reads.inputs;
   const equal = Object.keys(inputs).filter((port) => inputs[port] === value);

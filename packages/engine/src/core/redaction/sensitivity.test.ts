@@ -356,7 +356,7 @@ describe('an answer whose place is declared sensitive', () => {
     ['core.interrupt', custom, 'pin', { pin: PIN }],
     ['core.conversationGate', { turnCount: 2 }, 'outcome', { operation: 'exchange', content: PIN }],
     ['core.conversationGate', {}, 'outcome', { operation: 'close', content: PIN, outcome: PIN }],
-  ])('is hidden wherever it is told: %s %j, %s', (typeId, config, port, answer) => {
+  ])('is hidden wherever it is recorded: %s %j, %s', (typeId, config, port, answer) => {
     const run = started(ask(typeId, config, port), { inputs: {} });
 
     run.answer('ask', answer);
@@ -410,7 +410,7 @@ describe('a value that a node puts out twice', () => {
     expect(shownOf(run)).not.toContain(PIN);
   });
 
-  it('is so as an object, too, and beside what was found in it', () => {
+  it('is so as an object, too, together with what was found in it', () => {
     const run = started(
       {
         nodes: [
@@ -487,7 +487,7 @@ describe('what an effect was given', () => {
     expect(run.run.state.variables.get('echo')).toBe(`hello ${PIN}-4 there?`);
   });
 
-  it('is found by whoever takes over, too', () => {
+  it('is found after a takeover, too', () => {
     const run = started(effect('vars.pin + "-" + vars.pin.substring(0, 1)'));
     run.crash();
 
@@ -496,7 +496,7 @@ describe('what an effect was given', () => {
     expect(shownOf(run)).not.toContain(`${PIN}-4`);
   });
 
-  it('is masked in errors, wherever they are told', () => {
+  it('is masked in errors, wherever they are recorded', () => {
     const run = started(effect('"key-" + vars.pin'));
     run.settle({
       type: 'outcome',
@@ -540,7 +540,7 @@ describe('a child run', () => {
   };
   const parentLink = { runId: 'p', nodeId: 'sub', nodeKey: 'sub', ancestors: ['p'], collect: ['made'] };
 
-  it('is told which of its inputs are sensitive, keeps them to itself, and tells what it made from them', () => {
+  it('knows which of its inputs are sensitive, hides them, and reports what it made from them', () => {
     const parent = started(parentSpec, { inputs: { pin: PIN, city: 'Turin' } });
     const [request] = parent.spawned;
     expect(request).toMatchObject({
@@ -557,10 +557,10 @@ describe('a child run', () => {
 
     expect(shownOf(child)).not.toContain(PIN);
     expect(shownOf(child)).toContain('Turin');
-    const told = child.signals.at(-1)?.command;
-    expect(told).toMatchObject({ type: 'child', variables: { made: `m${PIN}` }, sensitive: ['made'] });
-    if (told?.type !== 'child') throw new Error('the child has said nothing');
-    const { childRunId: _theirs, ...rest } = told;
+    const signal = child.signals.at(-1)?.command;
+    expect(signal).toMatchObject({ type: 'child', variables: { made: `m${PIN}` }, sensitive: ['made'] });
+    if (signal?.type !== 'child') throw new Error('the child sent no signal');
+    const { childRunId: _theirs, ...rest } = signal;
     parent.child('sub', 'completed', rest);
     expect(parent.run.state.variables.get('last')).toBe(`m${PIN}m${PIN}`);
     expect(shownOf(parent)).not.toContain(PIN);

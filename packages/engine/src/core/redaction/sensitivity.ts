@@ -64,8 +64,8 @@ export function isRead(of: Sensitivity | undefined, reads: Reads): boolean {
 }
 
 /**
- * The texts and numbers of a value that are sensitive, or declared not to be. `visit` returns false when it has seen enough; it is told
- * of those that are only among something sensitive, too. True, false and null are never looked for.
+ * The texts and numbers of a value that are sensitive, or declared not to be. `visit` returns false when it has seen enough; it is called
+ * for values that are only part of something sensitive, too. True, false and null are never looked for.
  */
 export function eachLeaf(
   value: Json,

@@ -281,27 +281,36 @@ function childOf(
   key: NodeKey,
   { childRunId, outputMapping }: RecordedNode,
 ): ChildCommand {
-  const told = { type: 'child', nodeKey: key, childRunId } as const;
+  const command = { type: 'child', nodeKey: key, childRunId } as const;
   switch (last.type) {
     case 'node.suspended':
-      return { ...told, status: foldPayload(last).childStatus ?? 'running' };
+      return { ...command, status: foldPayload(last).childStatus ?? 'running' };
     case 'node.resumed':
-      return { ...told, status: 'running' };
+      return { ...command, status: 'running' };
     case 'node.failed': {
       const { childStatus, childError } = foldPayload(last).error.details ?? {};
-      return { ...told, ...endOf(childStatus, childError) };
+      return { ...command, ...endOf(childStatus, childError) };
     }
     case 'weft.step.completed': {
       const { childStatus, output, childError } = foldPayload(last).result;
-      return { ...told, ...endOf(childStatus, childError), ...(isJsonObject(output) && { outputs: output }) };
+      return {
+        ...command,
+        ...endOf(childStatus, childError),
+        ...(isJsonObject(output) && { outputs: output }),
+      };
     }
     case 'node.completed': {
       const { childStatus, output, childError } = foldPayload(last).outputs ?? {};
       const outputs = isJsonObject(output) && { outputs: output };
-      return { ...told, ...endOf(childStatus, childError), ...outputs, ...variablesOf(own, outputMapping) };
+      return {
+        ...command,
+        ...endOf(childStatus, childError),
+        ...outputs,
+        ...variablesOf(own, outputMapping),
+      };
     }
     default:
-      return { ...told, status: 'completed', ...variablesOf(own, outputMapping) };
+      return { ...command, status: 'completed', ...variablesOf(own, outputMapping) };
   }
 }
 

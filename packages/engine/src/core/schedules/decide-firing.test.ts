@@ -103,7 +103,7 @@ describe('a schedule', () => {
     expect(over.wakeAt).toBeUndefined();
   });
 
-  it('puts a start off by its jitter, by as much for whoever computes it', () => {
+  it('puts a start off by its jitter, the same in every process', () => {
     const { schedule, times } = made({ jitterMs: 30_000, overlap: 'allow' });
     const dues = minutes(1, 2, 3, 4, 5);
     const delays = dues.map((due) => startTime(schedule, due) - due);

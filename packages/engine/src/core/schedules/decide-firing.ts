@@ -4,7 +4,7 @@ import { type Firing, MOST_OPEN, MOST_QUEUED, type Schedule, withFiring } from '
 
 /**
  * What a schedule does next, as a function of its record and the time. Each decision deals with one due time and is written before
- * the next is made, so that whoever comes later continues behind it.
+ * the next is made, so that the next process continues after it.
  *
  * D-3. Every due time is dealt with once: it starts a run, or waits in the queue, or is skipped or dead-lettered with a reason.
  * D-4. The next due time follows from the specification and the one before, never from the time of the decision.
@@ -144,7 +144,7 @@ function waiting(schedule: Schedule, now: number): Decision {
   return { kind: 'wait', schedule, ...(times.length > 0 && { wakeAt: Math.min(...times) }) };
 }
 
-/** A due time with its jitter, which is drawn from the two names and so the same for whoever computes it. */
+/** A due time with its jitter, which is drawn from the two names and so the same in every process. */
 export function startTime({ uid, jitterMs }: Pick<Schedule, 'uid' | 'jitterMs'>, dueAt: number): number {
   if (jitterMs === 0) return dueAt;
   const drawn = Number.parseInt(sha256Hex(`weft-jitter\n${uid}\n${dueAt}`).slice(0, 8), 16) / 2 ** 32;

@@ -15,7 +15,7 @@ import { ofMade, ofMembers, type Sensitivity } from '../redaction/sensitivity.ts
  * A step that a child run performs. It begins by two facts of one decision, that of the step and that of the dispatch, and ends by
  * what the child says of its own end, or by its not having come to be.
  *
- * E-35. A node that works in steps has at most one child at a time, and no other step open beside it.
+ * E-35. A node that works in steps has at most one child at a time, and no other open step at the same time.
  */
 export function beginChild(
   batch: Batch,
@@ -138,7 +138,7 @@ function childrenBefore({ steps = [] }: NodeState, step: string): number {
   return steps.filter(({ id, childRunId }) => childRunId !== undefined && id !== step).length;
 }
 
-/** What a model gave may hold any of what it was told. */
+/** A model's output may hold any part of its input. */
 function allOf(inputs: JsonObject): Sensitivity | undefined {
   return ofMembers(Object.entries(inputs).map(([name, value]) => [name, ofMade(value)]));
 }

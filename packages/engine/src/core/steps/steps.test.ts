@@ -71,7 +71,7 @@ describe('a node that works in steps', () => {
     expect(run.payload('node.failed', 'a')).toMatchObject({ error: { code: 'effect_outcome_unknown' } });
   });
 
-  it('retries a step by the policy of its node, and the others wait for nobody', () => {
+  it('retries a step by the policy of its node, and the others do not wait for it', () => {
     const run = work([2], { settings: { retry: { maxAttempts: 2, initialMs: 50 } } });
 
     run.fail(step('r0.0'), { retryable: true });

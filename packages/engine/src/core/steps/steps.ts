@@ -157,15 +157,15 @@ function failStep(
 ): void {
   const { run } = batch;
   const { retry } = node.settings;
-  const told = errorPayload(hideKnown(run, error));
+  const shownError = errorPayload(hideKnown(run, error));
   const place = { ...identity(node, known.iteration), step: step.id };
   if (!mayRetry(retry, error, step.failures)) {
-    const payload = { ...place, error: told, attempts: step.attempt + 1 };
+    const payload = { ...place, error: shownError, attempts: step.attempt + 1 };
     batch.record({ type: 'weft.step.failed', nodeId: node.id, payload });
     return stepEnded(run, key, known);
   }
   const delayMs = times.delayMs ?? retryDelay(retry, step.failures, batch.random, times.retryAfterMs);
-  const payload = { ...place, attempt: step.attempt + 1, delayMs, lastError: told };
+  const payload = { ...place, attempt: step.attempt + 1, delayMs, lastError: shownError };
   batch.record({ type: 'weft.step.retried', nodeId: node.id, payload });
   run.inFlight.delete(key);
   run.timers.add(effectOwner(key).key);
@@ -188,7 +188,7 @@ export function recoverStep(batch: Batch, key: EffectKey): void {
   failStep(batch, found, {
     code: 'effect_outcome_unknown',
     message:
-      'The host stopped while this step was under way, so nobody knows whether its effect happened. Decide by hand, then start a new run.',
+      'The host stopped while this step was running, so whether its effect happened is unknown. Check that by hand, then start a new run.',
     retryable: false,
     details: { step: step.id },
   });

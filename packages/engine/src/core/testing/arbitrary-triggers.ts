@@ -12,7 +12,7 @@ interface Shape {
   readonly limit: number;
 }
 
-/** Beside any workflow: writers, and nodes that start when they have written, with questions and effects behind them. */
+/** To be added to any workflow: writers, and nodes that start when they have written, with questions and effects behind them. */
 export function arbitraryTriggers(): fc.Arbitrary<WorkflowSpec> {
   return fc
     .record({

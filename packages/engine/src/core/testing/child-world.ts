@@ -4,7 +4,7 @@ import type { Choice } from './interleave.ts';
 import type { Simulation } from './simulation.ts';
 
 /**
- * The child runs of a simulated parent, as far as the parent can tell: they are created, wait, go on, end well or badly, and say
+ * The child runs of a simulated parent, as far as the parent can tell: they are created, wait, resume, complete or fail, and say
  * so in their own time, sometimes twice and sometimes late. Some never say anything until they are cancelled.
  */
 export interface ChildWorld {
@@ -88,7 +88,7 @@ export function childWorld(run: Simulation, note: (what: string) => void): Child
       const command = commandOf(key, 'completed');
       if (isSilent(command.childRunId)) {
         note('silent child');
-        run.command({ type: 'cancel', reason: 'nobody answers' });
+        run.command({ type: 'cancel', reason: 'no answer' });
       } else tell(command);
       return true;
     },

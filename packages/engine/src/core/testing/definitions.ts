@@ -29,7 +29,7 @@ export interface WorkflowSpec {
   readonly metadata?: JsonObject;
   readonly configurableSchema?: JsonObject;
   readonly channels?: JsonObject;
-  /** Beside the manual one. */
+  /** In addition to the manual one. */
   readonly triggers?: readonly JsonObject[];
 }
 

@@ -111,7 +111,7 @@ export interface Simulation {
   readonly aborted: EffectKey[];
   /** Child runs asked for, every time they were. */
   readonly spawned: ChildRequest[];
-  /** What other runs were told. */
+  /** Signals to other runs. */
   readonly signals: Signal[];
   now: number;
   step(input: Input): Step;

@@ -19,11 +19,11 @@ export const testSteps: StepsNodeType = {
     const failed = history.find(({ error }) => error !== undefined);
     if (failed?.error !== undefined && config['absorbs'] !== true) {
       const { code, message } = failed.error;
-      return { failure: new NodeFailure(code, message), events: told(history) };
+      return { failure: new NodeFailure(code, message), events: roundEvents(history) };
     }
     for (const [round, size] of rounds.entries()) {
       const move = moveOf(round, size, history);
-      if (move !== undefined) return { ...move, events: told(history) };
+      if (move !== undefined) return { ...move, events: roundEvents(history) };
     }
     return { outputs: { output: 'yes', results: history.map(({ result }) => result ?? null) } };
   },
@@ -61,7 +61,7 @@ function question(step: string, history: readonly StepRecord[]): StepMove | unde
 }
 
 /** One fact for each step of the last round. */
-function told(
+function roundEvents(
   history: readonly StepRecord[],
 ): { type: string; payload: { agentId: string; reasoning: string } }[] {
   const last = history.at(-1)?.round;

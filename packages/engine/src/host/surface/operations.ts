@@ -14,7 +14,7 @@ export interface Operations extends RetentionOperations, TelemetrySource {
 
 export interface RetentionOperations {
   /**
-   * Removes a run that has ended, with all that belongs to it; from then on its tenant is told `run_expired`. False when there
+   * Removes a run that has ended, with all that belongs to it; from then on its tenant gets `run_expired`. False when there
    * is none; throws `conflict` while it, or a run that needs it, is running.
    */
   purge(caller: Caller, runId: string): Promise<boolean>;

@@ -59,7 +59,7 @@ export interface PackIndex {
   readonly latest: string | undefined;
 }
 
-/** What is told of a version. Times are milliseconds. */
+/** Metadata of a version. Times are milliseconds. */
 export interface PackVersion {
   readonly integrity: string;
   readonly size: number;

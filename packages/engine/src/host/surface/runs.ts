@@ -1,4 +1,4 @@
-import type { Ancestry, Json, JsonObject, RunSnapshot, SnapshotStatus } from '@weft/protocol';
+import type { Ancestry, Json, JsonObject, RunSnapshot, RunSummary, SnapshotStatus } from '@weft/protocol';
 import type { RunDiff } from '../../core/diff/render-diff.ts';
 import type { StopSignal } from '../../model/node-type.ts';
 import type { RunStatus } from '../../model/run-state.ts';
@@ -175,28 +175,6 @@ export interface CommandOutcome {
 }
 
 export type CommandAnswer = ({ readonly replayed: false } & CommandOutcome) | ReplayedAnswer;
-
-export interface RunSummary {
-  readonly runId: string;
-  readonly workflowId: string;
-  readonly workflowVersion: string;
-  readonly status: RunStatus | 'cancelling';
-  readonly createdAt: string;
-  readonly startedAt?: string;
-  readonly completedAt?: string;
-  readonly currentNodeId?: string;
-  readonly errorCode?: string;
-  readonly tags: readonly string[];
-  /** What started it: `schedule:NAME` or `trigger:ID`. */
-  readonly source?: string;
-  readonly events: number;
-  /** Executed elsewhere, and only read here. */
-  readonly imported?: true;
-  /** The store holds something else of it than was written. */
-  readonly damaged?: true;
-  /** Set while no one works on it because of what it did to the host. */
-  readonly quarantined?: { readonly since: string; readonly reason: string };
-}
 
 export interface Explanation {
   readonly runId: string;

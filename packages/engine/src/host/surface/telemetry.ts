@@ -9,7 +9,7 @@ export type IngestOutcome = IngestAnswer['outcome'] | 'refused';
 
 /** What telemetry may ask of the engine. It asks for the host itself, not on behalf of a caller. */
 export interface TelemetrySource {
-  /** From now on the observer is told what has happened. Returns the way to stop. */
+  /** Subscribes the observer. Returns the function that unsubscribes it. */
   observe(observer: Observer): () => void;
   /** The spans of a run, read off its log, at most `limit` of them; undefined for an unknown run. */
   runSpans(runId: string, limit: number): Promise<RunSpans | undefined>;
@@ -18,8 +18,8 @@ export interface TelemetrySource {
 }
 
 /**
- * Told after the fact and in the middle of the work, so each call must be short, and must not throw. What another process
- * has written is not told here.
+ * Called after a commit, on the thread that does the work: each call must be short and must not throw. Writes of other
+ * processes are not reported.
  */
 export interface Observer {
   /** Facts of a run have become durable. `isNew` with the write that created it, which may hold no event yet. */

@@ -7,7 +7,7 @@ export type { TriggerScheme } from '../../runtime/triggers/schemes.ts';
 
 /** Runs that start when something is delivered. */
 export interface Triggers {
-  /** The secret, where this host made it, is told once. */
+  /** A secret that this host generated is returned once. */
   create(
     caller: Caller,
     request: NewTrigger,
@@ -22,7 +22,7 @@ export interface Triggers {
   /** The inputs that a delivery with this content would start a run with. Starts nothing. */
   test(caller: Caller, id: string, content: SampleDelivery): Promise<JsonObject | undefined>;
   /**
-   * Something is delivered, on behalf of whoever holds the trigger's secret. Throws `unauthenticated` for a wrong signature and
+   * Takes a delivery from a holder of the trigger's secret. Throws `unauthenticated` for a wrong signature and
    * for an unknown trigger alike.
    */
   ingest(delivery: Delivery): Promise<IngestAnswer>;

@@ -1,9 +1,10 @@
+import type { DeadDelivery } from '@weft/protocol';
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
 import type { Listed, Page } from '../../ports/store.ts';
 
 /** Webhooks, callbacks and what became of their deliveries. */
 export interface Webhooks {
-  /** From now on events of the tenant's runs are sent there, signed with a secret that is told once. */
+  /** From now on events of the tenant's runs are sent there, signed with a secret that is returned once. */
   register(
     caller: Caller,
     request: NewWebhook,
@@ -52,17 +53,4 @@ export interface WebhookSummary {
   readonly secretFingerprint: string;
   readonly createdAt: number;
   readonly createdBy: string;
-}
-
-/** A delivery that has failed for the last time. */
-export interface DeadDelivery {
-  readonly deliveryId: string;
-  readonly kind: 'webhook' | 'callback';
-  readonly webhookId?: string;
-  readonly runId: string;
-  readonly sequence: number;
-  readonly attempts: number;
-  /** Why the last attempt failed: a status, a socket's error code, a refusal. */
-  readonly reason: string;
-  readonly failedAt: string;
 }

@@ -10,7 +10,7 @@ export interface Workflows {
   list(caller: Caller, page: Page): Promise<Listed<WorkflowSummary>>;
   /**
    * Registers a definition, or holds it until workers have served the node types it names; in development also registers it again when
-   * they have newer versions. `onNews` is told what becomes of it later. Throws as `register` does.
+   * they have newer versions. `onNews` is called when its state changes later. Throws as `register` does.
    */
   keep(
     caller: Caller,

@@ -62,7 +62,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     limits,
   };
   const readEvents = store.readEvents;
-  // A run whose record is damaged can still be told to end.
+  // A run whose record is damaged can still be cancelled.
   const command = createCommands({
     ...common,
     store: tellingRemoved(seen),

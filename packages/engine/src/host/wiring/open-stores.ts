@@ -15,7 +15,7 @@ export interface Stores {
   readonly seen: Store;
   /** Damage is an error and quarantines its run; a fork's log is whole. */
   readonly store: Store;
-  /** The same for callers: a run that was removed is told to its tenant. */
+  /** The same for callers: the tenant of a removed run gets `run_expired`. */
   readonly visible: Store;
   readonly committer: Committer;
   readonly quarantine: Quarantine;

@@ -75,8 +75,8 @@ export function modelSupervisor(base: {
     next(input, steps) {
       const history = readHistory(steps);
       const move = nextMove(input, history, steps.find(({ id }) => id === DOUBT_STEP)?.result);
-      const told = tellLast(input, history, new Map(), steps, rulesOf(placeOf(input)));
-      return { ...move, events: [...told, ...(move.events ?? [])] };
+      const events = tellLast(input, history, new Map(), steps, rulesOf(placeOf(input)));
+      return { ...move, events: [...events, ...(move.events ?? [])] };
     },
     answered: (input, answer) => ratified(input, answer),
     perform(input, context) {

@@ -69,7 +69,7 @@ export function usesSecrets({ config, credentialsRef }: EffectInput): boolean {
   return config['secretHeaders'] !== undefined || credentialsRef !== undefined;
 }
 
-/** The request as it leaves. Whoever calls this has made sure that the secrets are there. */
+/** The request as it is sent. The caller has checked that the secrets exist. */
 export async function withSecrets(
   request: UnsentRequest,
   { config, credentialsRef }: EffectInput,

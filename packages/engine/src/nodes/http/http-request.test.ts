@@ -15,7 +15,7 @@ const request = (config: JsonObject, inputs: JsonObject = {}) =>
 const refusal = (config: JsonObject) => () => sampleInput(httpRequestNode, { config });
 
 describe('the request of core.http.request', () => {
-  it('is a GET that follows redirects and carries the invocation id, unless told otherwise', () => {
+  it('is a GET that follows redirects and carries the invocation id, unless configured otherwise', () => {
     expect(request({ url: 'https://api.example/x' })).toEqual({
       url: 'https://api.example/x',
       method: 'GET',

@@ -38,7 +38,7 @@ describe('a response body', () => {
     expect(decodeBody(bytes(deep), 'application/json')).toBe(deep);
   });
 
-  it('is read in the charset it names, and as UTF-8 when nobody knows that', () => {
+  it('is read in the charset it names, and as UTF-8 when that is unknown', () => {
     expect(decodeBody(new Uint8Array([0xe4]), 'text/plain; charset=ISO-8859-1')).toBe('ä');
     expect(decodeBody(bytes('ä'), 'text/plain; charset=klingon')).toBe('ä');
   });

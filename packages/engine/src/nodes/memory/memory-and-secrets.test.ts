@@ -26,11 +26,11 @@ function perform(
 
 describe('conformance.secret.echo', () => {
   it('tells hash and length of the secret, as outputs and in a variable of its own name', async () => {
-    const told = { secretSha256: sha256Hex(VALUE), secretLength: VALUE.length };
+    const digest = { secretSha256: sha256Hex(VALUE), secretLength: VALUE.length };
 
     const result = await perform(secretEchoNode, { config: { secretId: 'k' } }, { secrets: { k: VALUE } });
 
-    expect(result).toEqual({ outputs: told, variables: { node: told } });
+    expect(result).toEqual({ outputs: digest, variables: { node: digest } });
   });
 
   it('fails when there is no such secret, and without config.secretId', async () => {

@@ -6,8 +6,8 @@ const ENDED: ReadonlySet<PeerTaskState> = new Set(['COMPLETED', 'FAILED', 'CANCE
 
 /** The newest word of the peer about its task; the steps before it and after it say nothing of one. */
 export function lastTask(history: readonly StepRecord[]): PeerTask | undefined {
-  const told = history.findLast(({ result }) => result !== undefined && 'state' in result);
-  return told?.result === undefined ? undefined : taskOf(told.result);
+  const last = history.findLast(({ result }) => result !== undefined && 'state' in result);
+  return last?.result === undefined ? undefined : taskOf(last.result);
 }
 
 /** A task that the peer may still be at work on. */

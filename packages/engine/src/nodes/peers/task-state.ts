@@ -53,7 +53,7 @@ function questionOf(
   };
 }
 
-/** What a program may want of the question beside its text. */
+/** What a program may want of the question in addition to its text. */
 function dataOf(message: readonly PeerPart[]): JsonObject {
   const data = message.find((part) => part['data'] !== undefined)?.['data'];
   return data === undefined ? {} : { untrustedData: data };

@@ -96,8 +96,8 @@ describe('an annotation', () => {
   });
 });
 
-describe('whoever listens', () => {
-  it('is told of annotations of that run until they stop, once each', async () => {
+describe('a subscriber', () => {
+  it('gets each annotation of its run once, until it unsubscribes', async () => {
     const heard: string[] = [];
     const stop = test.host.annotations.subscribe(runId, (document) => heard.push(document));
     test.host.annotations.subscribe('another-run', () => heard.push('wrong'));

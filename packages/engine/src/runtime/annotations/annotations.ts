@@ -13,11 +13,11 @@ import { type RandomBytes, randomId } from '../runs/ids.ts';
 import { writeFailure } from '../commits/write-failure.ts';
 
 /**
- * What people say about runs. It is kept beside the log: nothing in the fold, in forks or in replays depends on it, so a run
- * that has ended can still be spoken about. Open streams of this process are told at once; a reader elsewhere asks.
+ * What people say about runs. Annotations are stored apart from the log: nothing in the fold, in forks or in replays depends on them, so a run
+ * that has ended can still be annotated. Open streams of this process are notified at once; readers elsewhere poll.
  */
 export interface KeptAnnotations extends Annotations {
-  /** Oldest first. For whoever has already checked that the run may be seen. */
+  /** Oldest first. The caller has already checked that the run may be seen. */
   readonly of: (tenant: string, runId: string) => Promise<readonly Annotation[]>;
 }
 

@@ -140,7 +140,7 @@ describe('linking', () => {
     expect(found).toMatchObject({ toSeq: 369, chainValid: true, checkpointsValid: true, anomalies: [] });
   });
 
-  it('goes on after another process has linked the batch it was about to write', async () => {
+  it('continues after another process has linked the batch it was about to write', async () => {
     const store = openMemoryStore();
     await record(store, 10);
     const late = linker(meddling(store, [() => linker(store).link()]));

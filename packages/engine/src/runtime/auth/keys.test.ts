@@ -229,11 +229,11 @@ describe('the first key', () => {
 
   it('of processes that start at the same time with the same one stays valid', async () => {
     const test = await open();
-    let goOn: () => void = () => undefined;
+    let release: () => void = () => undefined;
     const late = new Promise<void>((resolve) => {
-      goOn = resolve;
+      release = resolve;
     });
-    // This process looked before the other one added it, and goes on afterwards.
+    // This process read before the other one added it, and continues afterwards.
     const behind: FirstKey['store'] = {
       ...test.store,
       readKeyByHash: async (hash) => {
@@ -245,7 +245,7 @@ describe('the first key', () => {
     const slow = first(test, 'weft_live_first', { store: behind });
     await first(test, 'weft_live_first');
 
-    goOn();
+    release();
     await slow;
 
     expect(await test.host.authenticate('weft_live_first')).toMatchObject({ state: 'ok' });
@@ -282,7 +282,7 @@ describe('the first key', () => {
     expect(await test.host.authenticate('weft_live_made_here')).toMatchObject({ state: 'ok' });
   });
 
-  it('that was revoked does not come back, and takes nobody’s place', async () => {
+  it('that was revoked does not come back, and takes no other key’s place', async () => {
     const test = await open();
     await first(test, 'weft_live_former');
     await first(test, 'weft_live_latter');

@@ -48,7 +48,7 @@ const CODES = 'session-code';
 const SESSIONS = 'session';
 const CODE_MS = 60_000;
 const SESSION_MS = 12 * 60 * 60_000;
-/** For so long after its end a session is told from one that never was. */
+/** How long an ended session is distinguished from one that never existed. */
 const REMEMBERED_MS = 24 * 60 * 60_000;
 const KNOWN_SESSIONS = 1_000;
 const KNOWN_FOR_MS = 1_000;
@@ -241,7 +241,7 @@ function isSame(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** The same answer for every code that opens nothing, so that none can be told from another. */
+/** The same answer for every code that opens nothing, so that none can be distinguished from another. */
 function invalidCode(): HostError {
   return new HostError(
     'sign_in_code_invalid',

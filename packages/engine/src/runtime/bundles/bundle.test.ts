@@ -288,7 +288,7 @@ describe('canaries of every known shape', () => {
     });
   });
 
-  it('do not appear when nobody declared them either: only their shape gives them away', async () => {
+  it('do not appear when they are not declared: their shape is enough', async () => {
     const { test, runId } = await planted({ city: INPUT });
 
     const text = await bundleText(test.host, runId);

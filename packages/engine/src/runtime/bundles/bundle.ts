@@ -18,7 +18,7 @@ import { runCooperatively, nextTurn } from '../fairness/run-cooperatively.ts';
 
 /**
  * Debug bundles: reads what the assembly needs and hands its text on, a page of events at a time. How many events there are is
- * fixed before the first byte, so a run that goes on meanwhile gives a whole bundle of what it was.
+ * fixed before the first byte, so the bundle of a running run is a consistent prefix.
  */
 export interface BundleDependencies {
   readonly store: RunLog & WorkflowRegistry & Documents;

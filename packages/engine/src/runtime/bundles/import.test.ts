@@ -107,7 +107,7 @@ describe('a bundle from here', () => {
     expect(diff).toMatchObject({ divergedAtSeq: null, stateDiff: {}, truncated: false });
   });
 
-  it('is not a workflow that anybody could start', async () => {
+  it('is not a workflow that a client could start', async () => {
     const [near, far] = [await open(), await open()];
     await far.host.imports.create(alice, await bundleOf(near, await finished(near)));
 
@@ -142,9 +142,9 @@ describe('an imported run', () => {
     const original = await finished(near);
     const whole = (await near.types(original)).length;
 
-    const { runId, ...told } = await far.host.imports.create(alice, await bundleOf(near, original, 3));
+    const { runId, ...summary } = await far.host.imports.create(alice, await bundleOf(near, original, 3));
 
-    expect(told).toMatchObject({ truncated: true, events: 3, totalEvents: whole, status: 'running' });
+    expect(summary).toMatchObject({ truncated: true, events: 3, totalEvents: whole, status: 'running' });
     await expect(fork(far, runId, { mode: 'branch', fromSeq: 3 })).rejects.toMatchObject({
       code: 'fork_out_of_range',
     });
@@ -152,7 +152,7 @@ describe('an imported run', () => {
 });
 
 describe('a fork of an imported run', () => {
-  it('goes on here from any sequence when nothing was masked', async () => {
+  it('continues here from any sequence when nothing was masked', async () => {
     const [near, far] = [await open(), await open()];
     const original = await finished(near);
     const { runId } = await far.host.imports.create(alice, await bundleOf(near, original));
@@ -260,7 +260,7 @@ describe('a fork of an imported run', () => {
     const [near, far] = [await open(), await open()];
     const { runId } = await far.host.imports.create(alice, await bundleOf(near, await finished(near)));
 
-    const values = { 'nodes.nobody.outputs.x': 1 };
+    const values = { 'nodes.unknown.outputs.x': 1 };
 
     await expect(fork(far, runId, { mode: 'branch', fromSeq: 1, values })).rejects.toMatchObject({
       code: 'validation_error',
@@ -280,9 +280,9 @@ describe('a bundle of another host', () => {
   it('is shown as its events tell, unknown ones included', async () => {
     const at = await open();
 
-    const { runId, ...told } = await at.host.imports.create(alice, foreignBundle());
+    const { runId, ...summary } = await at.host.imports.create(alice, foreignBundle());
 
-    expect(told).toMatchObject({ verified: false, status: 'completed', definition: 'missing' });
+    expect(summary).toMatchObject({ verified: false, status: 'completed', definition: 'missing' });
     const { snapshot } = (await at.host.runs.snapshot(alice, runId)) ?? {};
     expect(snapshot).toMatchObject({
       workflowId: 'letters',
@@ -294,7 +294,7 @@ describe('a bundle of another host', () => {
     expect(await at.types(runId)).toContain('acme.cache.missed');
   });
 
-  it('without a definition is not forked, until somebody names one', async () => {
+  it('without a definition is not forked, until the request names one', async () => {
     const at = await open();
     await at.register({ nodes: [node('fetch'), node('send')], edges: chain('fetch', 'send') }, 'letters');
     const { runId } = await at.host.imports.create(alice, foreignBundle());

@@ -55,7 +55,7 @@ export interface ImportDependencies {
   readonly limits: HostLimits;
 }
 
-/** Definitions that came with bundles are found by digest, but are no workflow that anybody could start: no tenant has this name. */
+/** Definitions that came with bundles are found by digest, but cannot be started as workflows: no tenant has this name. */
 const OWNER_OF_DEFINITIONS = '';
 
 /** What is pinned where no definition can be used: the fold needs one to start from, and this one says nothing. */
@@ -144,7 +144,7 @@ export function createImports(dependencies: ImportDependencies): Imports {
       const { plan } = await compile(document, digest, tenant, 'registered');
       return plan === undefined ? undefined : { plan, digest, text };
     } catch (error) {
-      // A definition that is too large or too strange for this host does not stop anybody from looking at the run.
+      // A definition that is too large or too strange for this host does not prevent reading the run.
       if (isHostError(error)) return undefined;
       throw error;
     }
@@ -304,7 +304,7 @@ export function refuseImported({ record, head }: RunRow): void {
   if (record.imported === undefined) return;
   throw new HostError(
     'conflict',
-    'This run was imported from a bundle and is only read here. Fork it to go on from one of its events.',
+    'This run was imported from a bundle and is read-only. Fork it to continue from one of its events.',
     { runStatus: head.status, imported: true, ended: isTerminalStatus(head.status) },
   );
 }

@@ -8,7 +8,7 @@ import type { HostOptions } from '../../host/host-options.ts';
 import { publicKeyText } from '../../crypto/ed25519.ts';
 import { alice, startHost, type TestHost, until } from '../testing/test-host.ts';
 
-/** What comes with a bundle beside its log: a signature, masks, annotations; and how an imported run goes again. */
+/** What comes with a bundle in addition to its log: a signature, masks, annotations; and how an imported run is exported again. */
 
 const CANARY = 'canary-41c7';
 const opened: TestHost[] = [];
@@ -53,16 +53,16 @@ describe('a bundle of a host that has a key', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const fingerprint = keyFingerprint(publicKeyText(publicKey));
 
-  it('is signed, and whoever imports it says with which key', async () => {
+  it('is signed, and the import names the key', async () => {
     const [near, far] = [await open({ auditKey: privateKey }), await open()];
     const bundle = await bundleOf(near, await finished(near));
 
-    const told = await far.host.imports.create(alice, bundle);
+    const summary = await far.host.imports.create(alice, bundle);
     const again = await far.host.imports.create(alice, bundle);
 
-    expect(told).toMatchObject({ verified: true, signedBy: fingerprint });
-    expect(again).toEqual({ ...told, created: false });
-    expect((await far.host.runs.snapshot(alice, told.runId))?.snapshot['weft']).toMatchObject({
+    expect(summary).toMatchObject({ verified: true, signedBy: fingerprint });
+    expect(again).toEqual({ ...summary, created: false });
+    expect((await far.host.runs.snapshot(alice, summary.runId))?.snapshot['weft']).toMatchObject({
       imported: { verified: true, signedBy: fingerprint },
     });
     const [entry] = (await far.store.readAudit(0, 100)).filter(({ action }) => action === 'run.import');
@@ -86,11 +86,11 @@ describe('a bundle of a host that has a key', () => {
     const at = await open();
     const bundle = await bundleOf(at, await finished(at));
 
-    const told = await at.host.imports.create(alice, bundle);
+    const summary = await at.host.imports.create(alice, bundle);
 
     expect(extrasOf(bundle)).not.toHaveProperty('signature');
-    expect(told.verified).toBe(true);
-    expect(told).not.toHaveProperty('signedBy');
+    expect(summary.verified).toBe(true);
+    expect(summary).not.toHaveProperty('signedBy');
   });
 });
 
@@ -135,7 +135,7 @@ describe('annotations of a bundle', () => {
     note: 'Look here.',
   } as const;
 
-  it('come along, marked as somebody else’s, and do not count as said here', async () => {
+  it('come along, marked as imported, and do not count as made here', async () => {
     const [near, far] = [await open(), await open()];
     const original = await finished(near);
     await near.host.annotations.create(alice, original, { ...said, target: { eventId: `${original}-2` } });
@@ -157,7 +157,7 @@ describe('annotations of a bundle', () => {
     expect(own.rows).toHaveLength(1);
   });
 
-  it('go on with the run into its next bundle, marked once', async () => {
+  it('are carried into the run’s next bundle, marked once', async () => {
     const [near, far, third] = [await open(), await open(), await open()];
     const original = await finished(near);
     await near.host.annotations.create(alice, original, said);

@@ -10,7 +10,7 @@ import type { ForkRequest } from '../../host/host.ts';
 import type { DocumentPlace, Documents, RunLog, RunRow } from '../../ports/store.ts';
 import type { KeptAnnotations } from '../annotations/annotations.ts';
 
-/** What is kept beside an imported run: the places of its masked values, and what people said where it came from. */
+/** What is stored with an imported run: the places of its masked values, and what people said where it came from. */
 export const MASKS_COLLECTION = 'import-masks';
 export const SAID_COLLECTION = 'import-annotations';
 

@@ -82,7 +82,7 @@ describe('a process whose clock is ahead of the store’s', () => {
 });
 
 describe('a process that is drained', () => {
-  it('records what it has under way, leaves the rest to the others, and claims nothing any more (W-5)', async () => {
+  it('records what it is performing, leaves the rest to the others, and claims nothing any more (W-5)', async () => {
     const store = openMemoryStore();
     const first = await open({ store });
     const workflowId = await first.register(EFFECTS);
@@ -128,6 +128,6 @@ describe('a process that is drained', () => {
   it('is one that is there: any other name is unknown', async () => {
     const { host } = await open();
 
-    expect(await host.cluster.drain(alice, 'nobody')).toBeUndefined();
+    expect(await host.cluster.drain(alice, 'unknown')).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 /**
  * A map for what comes and goes all the time, such as the open runs.
  *
- * A plain Map moves to a new table now and then, and the old table goes on pointing at all that was in it, and at the new one.
+ * A plain Map moves to a new table now and then, and the old table keeps references to all that was in it, and to the new one.
  * Once such a table is old enough, the collector of young objects takes it for alive until the next full collection, and with
  * it the runs that were in it or in one of its successors. So the table only knows small entries, and an entry that is
  * deleted lets go of its value. (Measured: a fifth less CPU for a run of ten effects.)

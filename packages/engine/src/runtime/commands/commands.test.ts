@@ -46,7 +46,7 @@ describe('cancel', () => {
     expect(await host.runs.explain(alice, runId)).toMatchObject({ waitingFor: 'nothing' });
   });
 
-  it('aborts the effect under way and drops what it still returns', async () => {
+  it('aborts the running effect and drops what it still returns', async () => {
     const { host, effects, register, run, types } = await open();
     const runId = await run(await register({ nodes: [node('call', 'test.effect')] }));
     const call = await until(() => effects.calls[0]);
@@ -99,7 +99,7 @@ describe('cancel', () => {
 });
 
 describe('pause and resume', () => {
-  it('stop a delay at once and let it go on', async () => {
+  it('stop a delay at once and let it continue', async () => {
     const { host, register, run, status, types } = await open();
     const runId = await run(await register(SHORT_DELAY));
 
@@ -124,7 +124,7 @@ describe('pause and resume', () => {
     ]);
   });
 
-  it('with a drain wait for the effect under way (W-15)', async () => {
+  it('with a drain wait for the running effect (W-15)', async () => {
     const { host, effects, register, run, status, types } = await open();
     const workflowId = await register({
       nodes: [node('call', 'test.effect'), node('z')],
@@ -165,7 +165,7 @@ describe('pause and resume', () => {
     const asked = host.runs.command(alice, runId, { type: 'pause', policy: 'drain-current-node' });
     await until(async () => (await host.runs.explain(alice, runId))?.waitingFor === 'command');
     clock.advance(1_000);
-    // Several looks of the actor: whoever never gives up its turn lets none of these be answered.
+    // Several turns of the actor: one that never yields would answer none of these.
     for (let look = 0; look < 5; look += 1) {
       await new Promise((resolve) => setTimeout(resolve, 2));
       expect(await status(runId)).toBe('running');
@@ -223,7 +223,7 @@ describe('a run with a long delay', () => {
 });
 
 describe('the inbox of a run', () => {
-  it('takes the fewer commands the larger they are: whoever takes up the run reads all of them', async () => {
+  it('takes fewer commands the larger they are: a new holder loads all of them', async () => {
     const store = openMemoryStore();
     const limits: number[] = [];
     const watched: Store = {

@@ -25,7 +25,7 @@ import type { CommandResults } from './command-results.ts';
 import { writeFailure } from '../commits/write-failure.ts';
 
 /**
- * Commands: durable in the inbox first, then whoever holds the run decides. The answer waits a little for the result, so
+ * Commands: durable in the inbox first, then decided by the holder of the run. The answer waits a little for the result, so
  * that a person who cancels usually reads `cancelled`; but it never depends on it.
  *
  * W-37. Once a command is in the inbox, its sender gets the result recorded under the command's id, or learns that there is
@@ -47,7 +47,7 @@ export interface CommandDependencies {
 const ASK_EVERY_MS = 100;
 
 /** Undefined: not decided yet. */
-type Told = CommandResult | 'gone' | undefined;
+type Decided = CommandResult | 'gone' | undefined;
 
 export function createCommands(dependencies: CommandDependencies): Runs['command'] {
   const { store, committer, dispatcher, clock, limits } = dependencies;
@@ -105,7 +105,7 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
     };
   }
 
-  /** The run has ended; whoever wants to answer a question of it is told what became of that. */
+  /** The run has ended; an answer to one of its questions gets what became of that question. */
   async function over(row: RunRow, asked: Command): Promise<CommandAnswer> {
     return { replayed: false, commandResult: await overCommandResult(row, asked), status: row.head.status };
   }
@@ -151,13 +151,13 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
     return { replayed: true, ...render({ commandResult, status }) };
   }
 
-  /** Waits for the result: told at once when the run is held here, asked for when it is held elsewhere. */
-  async function commandResultOf(runId: string, commandId: string, asked: Command): Promise<Told> {
-    let told: (commandResult: CommandResult) => void = () => undefined;
+  /** Waits for the result: notified when the run is held here, polled when it is held elsewhere. */
+  async function commandResultOf(runId: string, commandId: string, asked: Command): Promise<Decided> {
+    let announce: (commandResult: CommandResult) => void = () => undefined;
     const announced = new Promise<CommandResult>((resolve) => {
-      told = resolve;
+      announce = resolve;
     });
-    const forget = dependencies.commandResults.expect(commandId, told);
+    const forget = dependencies.commandResults.expect(commandId, announce);
     try {
       dispatcher.poke(runId);
       const until = clock.monotonic() + limits.commandWaitMs;
@@ -174,7 +174,7 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
   }
 
   /** A run that ended before it came to the command has decided it too: nothing was applied. */
-  async function storedCommandResult(runId: string, commandId: string, asked: Command): Promise<Told> {
+  async function storedCommandResult(runId: string, commandId: string, asked: Command): Promise<Decided> {
     // In this order: a result that ended the run was durable before the row could say so.
     const row = await store.readRun(runId, undefined);
     const stored = await store.readCommand(runId, commandId);
@@ -184,7 +184,7 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
     return row !== undefined && isTerminalStatus(row.head.status) ? overCommandResult(row, asked) : undefined;
   }
 
-  /** The run was removed after it had taken the command. Throws what its own tenant is told of such a run. */
+  /** The run was removed after it had taken the command. Throws the error that its own tenant gets for such a run. */
   async function gone({ tenant }: Caller, runId: string): Promise<undefined> {
     await store.readRun(runId, tenant);
     return undefined;
@@ -199,7 +199,7 @@ export function createCommands(dependencies: CommandDependencies): Runs['command
   return command;
 }
 
-/** Whoever takes up the run reads all that waits for it: of large commands there are the fewer, the larger they are. */
+/** A new holder loads the whole inbox, so its bytes are limited too: fewer commands fit, the larger they are. */
 const INBOX_BYTES = 4 * 1024 * 1024;
 
 function inboxLimitFor(command: Command, most: number): number {

@@ -7,7 +7,7 @@ import type { ResolveCommand, Store, WriteUnit } from '../../ports/store.ts';
 import { testClock } from '../testing/test-clock.ts';
 import { alice, startHost, type TestHost, until } from '../testing/test-host.ts';
 
-/** Whoever answers a question is told what became of that answer, whatever happens between two processes meanwhile. */
+/** The sender of an answer gets the result of that answer, whatever happens between two processes meanwhile. */
 
 const opened: TestHost[] = [];
 
@@ -48,8 +48,8 @@ async function asking(at: TestHost): Promise<{ runId: string; link: string }> {
   return { runId, link: rows.find((row) => row.runId === runId)?.interruptToken ?? '' };
 }
 
-/** What a repeat was told, read back; otherwise the answer itself. */
-function told(answer: CommandAnswer | LinkAnswer | undefined): unknown {
+/** The stored response of a repeat, parsed; otherwise the answer itself. */
+function resultOf(answer: CommandAnswer | LinkAnswer | undefined): unknown {
   return answer?.replayed === true ? JSON.parse(answer.body) : answer;
 }
 
@@ -75,7 +75,7 @@ function freezing(store: Store, kind: WriteUnit['kind']): Store & { frozen: Prom
 const APPLIED = { commandResult: { applied: true, status: 'completed' } };
 
 describe('an answer that is sent again with its key, because the process that got it froze', () => {
-  it('is told of the one that was taken, by either process (W-38)', async () => {
+  it('gets the result of the one that was taken, from either process (W-38)', async () => {
     const store = openMemoryStore();
     const sleepy = freezing(store, 'command');
     const [first, second] = [await open({ store: sleepy }), await open({ store })];
@@ -87,11 +87,11 @@ describe('an answer that is sent again with its key, because the process that go
     await until(async () => (await second.status(runId)) === 'completed');
     sleepy.wake();
 
-    expect(told(again)).toMatchObject(APPLIED);
-    expect(told(await early)).toMatchObject(APPLIED);
+    expect(resultOf(again)).toMatchObject(APPLIED);
+    expect(resultOf(await early)).toMatchObject(APPLIED);
   });
 
-  it('is told of the one that was taken, also through a signed link', async () => {
+  it('gets the result of the one that was taken, also through a signed link', async () => {
     const store = openMemoryStore();
     const sleepy = freezing(store, 'command');
     const [first, second] = [await open({ store: sleepy }), await open({ store })];
@@ -104,12 +104,12 @@ describe('an answer that is sent again with its key, because the process that go
     const later = await second.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
     sleepy.wake();
 
-    expect(told(again)).toMatchObject(APPLIED);
-    expect(told(later)).toMatchObject({ ...APPLIED, runId, nodeId: 'gate' });
-    expect(told(await early)).toMatchObject(APPLIED);
+    expect(resultOf(again)).toMatchObject(APPLIED);
+    expect(resultOf(later)).toMatchObject({ ...APPLIED, runId, nodeId: 'gate' });
+    expect(resultOf(await early)).toMatchObject(APPLIED);
   });
 
-  it('is told of the one that was taken between two looks of the second', async () => {
+  it('gets the result of the one that was taken between two polls of the second', async () => {
     const store = openMemoryStore();
     const first = await open({ store });
     const { runId, link } = await asking(first);
@@ -130,11 +130,11 @@ describe('an answer that is sent again with its key, because the process that go
     const again = await second.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') });
 
     expect(isFirstLook).toBe(false);
-    expect(told(again)).toMatchObject(APPLIED);
+    expect(resultOf(again)).toMatchObject(APPLIED);
     expect((await first.types(runId)).filter((type) => type === 'interrupt.resolved')).toHaveLength(1);
   });
 
-  it('is told so after its link has expired', async () => {
+  it('gets its result after its link has expired', async () => {
     const clock = testClock();
     const at = await open({ clock });
     const { link } = await asking(at);
@@ -143,7 +143,7 @@ describe('an answer that is sent again with its key, because the process that go
     clock.advance(31 * 60_000);
 
     expect(
-      told(await at.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') })),
+      resultOf(await at.host.interrupts.answerLink(link, ACCEPT.value, { idempotency: claimOf('k1') })),
     ).toMatchObject(APPLIED);
   });
 });
@@ -195,7 +195,7 @@ describe('an answer through a signed link', () => {
 });
 
 describe('an answer that another process takes between two looks at what became of it', () => {
-  it('is told so', async () => {
+  it('gets that as its result', async () => {
     const store = openMemoryStore();
     let isLookedFor = false;
     const decider = await open({
@@ -223,7 +223,7 @@ describe('an answer that another process takes between two looks at what became 
   });
 });
 
-describe('an answer whose run is removed before its sender is told', () => {
+describe('an answer whose run is removed before its sender gets the result', () => {
   it('is not called too late (W-37)', async () => {
     const store = openMemoryStore();
     const decider = await open({ store });

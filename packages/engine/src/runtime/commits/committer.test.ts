@@ -54,7 +54,7 @@ function gatedStore(): {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the committer', () => {
-  it('logs what the store cannot take, and goes on with the others', async () => {
+  it('logs what the store cannot take, and continues with the others', async () => {
     const logged: unknown[] = [];
     const committer = createCommitter({
       store: {

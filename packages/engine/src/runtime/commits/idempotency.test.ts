@@ -91,7 +91,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(made()).toBe(1);
   });
 
-  it('is told to come back when the first takes too long', async () => {
+  it('is asked to retry later when the first takes too long', async () => {
     const { here } = open(0);
     const held = gate();
     const first = here.make(claim('a'), () => held.promise);

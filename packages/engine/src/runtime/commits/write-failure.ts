@@ -47,7 +47,7 @@ export function writeFailure(
       if (result.reason === 'store_full') {
         return new HostError(
           'service_unavailable',
-          'The store has no room for new data; reads go on. Try again later.',
+          'The store has no room for new data; reads still work. Try again later.',
           { cause: 'store_full', ...retryAfter },
           retryAfter,
         );

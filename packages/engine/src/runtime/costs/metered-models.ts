@@ -134,8 +134,8 @@ export class ModelMeter {
     );
   }
 
-  #count({ provider, model, asked, usage: told }: SpentCall): void {
-    const usage = counted(told);
+  #count({ provider, model, asked, usage: reported }: SpentCall): void {
+    const usage = counted(reported);
     const nanoUsd = costOf(usage, findPrice(this.#prices, provider, [model, asked]));
     this.#tokens += usage.totalTokens;
     this.#nanoUsd += nanoUsd ?? 0;

@@ -89,7 +89,7 @@ describe('the diff of two runs', () => {
     expect(written).not.toContain('very-secret');
   });
 
-  it('of runs that go on compares what they had when it was asked for, and says so', async () => {
+  it('of runs that have not ended compares what they had when it was requested, and says so', async () => {
     const test = await open();
     const workflow = await test.register({
       nodes: [node('call', 'test.effect'), node('end')],
@@ -132,13 +132,13 @@ describe('the diff of two runs', () => {
     const workflow = await test.register(GREETING);
     const [a, b] = [await finished(test, workflow), await finished(test, workflow)];
 
-    expect(await test.host.runs.diff(alice, a, 'nobody', NEVER)).toBeUndefined();
-    expect(await test.host.runs.diff(alice, 'nobody', b, NEVER)).toBeUndefined();
+    expect(await test.host.runs.diff(alice, a, 'unknown', NEVER)).toBeUndefined();
+    expect(await test.host.runs.diff(alice, 'unknown', b, NEVER)).toBeUndefined();
     expect(await test.host.runs.diff(stranger, a, b, NEVER)).toBeUndefined();
     expect(await test.host.runs.diff(stranger, a, a, NEVER)).toBeUndefined();
   });
 
-  it('stops reading when nobody wants it any more', async () => {
+  it('stops reading when its caller has gone', async () => {
     const test = await open();
     const workflow = await test.register(GREETING);
     const [a, b] = [await finished(test, workflow), await finished(test, workflow)];

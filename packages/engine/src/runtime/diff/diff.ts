@@ -38,7 +38,7 @@ export function createDiff(dependencies: DiffDependencies): Pick<Runs, 'diff'> {
     }
   }
 
-  /** The run as of the events that are compared: a run that is still going on may be further by now. */
+  /** The run as of the events that are compared: a run that has not ended may be further by now. */
   async function stateOf(row: RunRow): Promise<RunSnapshot> {
     const shown = (plan: Plan, state: RunState): Promise<RunSnapshot> =>
       snapshotOf(plan, row.record, state, { status: state.status });
@@ -62,7 +62,7 @@ export function createDiff(dependencies: DiffDependencies): Pick<Runs, 'diff'> {
   };
 }
 
-/** Still going on, or imported from a bundle that held only the first part of its log. */
+/** Not ended, or imported from a bundle that held only the first part of its log. */
 function isPartial({ record, head, nextSeq }: RunRow): boolean {
   return !isTerminalStatus(head.status) || (record.imported?.totalEvents ?? nextSeq) > nextSeq;
 }

@@ -71,7 +71,7 @@ export class StreamedAnswer implements AnswerSink {
         done(error);
       },
     });
-    // Whoever reads the body hears of it there; one whose body is not read must not end the process.
+    // A reader of the body gets the error there; without a reader it must not end the process.
     body.on('error', () => undefined);
     this.#body = body;
     this.#resolve({ ...head, body });

@@ -162,7 +162,7 @@ describe('egress by name', () => {
     expect(asked).toBe(1);
   });
 
-  it('asks anew whether a URL that it has read before is admitted', async () => {
+  it('checks again whether a URL that it has read before is admitted', async () => {
     const port = await serve((_, response) => response.end('checked'));
     const names = resolver(['127.0.0.1'], ['127.0.0.2']);
     const egress = createEgress({ ...settings, allow: [`127.0.0.1:${port}`], resolve: names.resolve });
@@ -430,7 +430,7 @@ describe('kept connections', () => {
     expect(sockets.size).toBeLessThan(5);
   });
 
-  it('that the other side has closed meanwhile cost nobody an error', async () => {
+  it('that the other side has closed meanwhile cause no error', async () => {
     let closed = 0;
     const port = await listen(
       createTcpServer((socket) => {

@@ -41,7 +41,7 @@ export interface EgressOptions {
  * 1. No socket is opened to an address that was not checked for this hop.
  * 2. Errors and log lines name the authority only, never userinfo, path, query or headers.
  * 3. No more than `maxResponseBytes` of an answer is taken, whole or in pieces.
- * 4. Whoever gives `mayLeave` is asked in the turn in which the request is written to its socket, after names were resolved,
+ * 4. `mayLeave`, where given, is called in the turn in which the request is written to its socket, after names were resolved,
  *    connections opened and places in the pool waited for. No byte of a request is sent that may not leave.
  */
 export function createEgress(options: EgressOptions): Egress {

@@ -100,7 +100,7 @@ describe('look-ups of names', () => {
     expect(test.asked).toEqual(['a.test', 'a.test']);
   });
 
-  it('that nobody waits for any more are cancelled, and not before (Q-8)', async () => {
+  it('without a waiter are cancelled, and not before (Q-8)', async () => {
     const test = setUp({ perTenant: 1 });
     const [one, other, queued] = [new StopSource(), new StopSource(), new StopSource()];
     const left = [

@@ -113,7 +113,7 @@ export function createLookUps(options: LookUpOptions): LookUps {
   };
 }
 
-/** Said to no one: whoever aborts a request knows why. */
+/** Never shown: the caller aborted the request itself. */
 function aborted(): Error {
   return new Error('The look-up was aborted.');
 }

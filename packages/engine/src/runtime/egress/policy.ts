@@ -23,7 +23,7 @@ export interface EgressPolicy {
 
 export type Addresses = readonly ResolvedAddress[];
 
-/** How the addresses of this name are found, for whoever asks. */
+/** Resolves the addresses of a name. */
 export type FindAddresses = (host: string) => Promise<Addresses>;
 
 export function createPolicy(allow: readonly string[]): EgressPolicy {

@@ -77,7 +77,7 @@ describe('the resolver', () => {
     expect(await resolve('api', signal)).toMatchObject([{ address: '192.0.2.7' }]);
   });
 
-  it('stops asking when it is told to', async () => {
+  it('stops asking when it is aborted', async () => {
     const { server, resolve } = await open({ 'dead.test': 'silent' });
     const control = new AbortController();
     const answer = resolve('dead.test', control.signal);
@@ -123,8 +123,8 @@ describe('a file of the system', () => {
   });
 });
 
-describe('sixty names that nobody answers for', () => {
-  it('keep their tenant waiting, and nobody else', async () => {
+describe('sixty names without an answer', () => {
+  it('keep their own tenant waiting, and no other', async () => {
     const dead = Object.fromEntries(
       Array.from({ length: 60 }, (_, index) => [`dead${index}.test`, 'silent' as const]),
     );

@@ -36,7 +36,7 @@ async function aNewTurn(): Promise<void> {
 }
 
 describe('long work in turns', () => {
-  it('lets everybody else go first whenever its time is up', async () => {
+  it('lets other tasks go first whenever its time is up', async () => {
     const turns = new Set<number>();
 
     const result = await runCooperatively(
@@ -65,7 +65,7 @@ describe('long work in turns', () => {
     expect(namesByTurn.size).toBe(4 * 19);
   });
 
-  it('gives every second turn to a tenant with one work beside another with a hundred (Q-6)', async () => {
+  it('gives every second turn to a tenant with one task next to another with a hundred (Q-6)', async () => {
     const order: string[] = [];
     const work = (tenant: string, count: number): Promise<string> =>
       runCooperatively(

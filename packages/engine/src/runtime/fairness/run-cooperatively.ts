@@ -20,7 +20,7 @@ const SHARE_MS = TURN_MS / 2;
 
 interface Waiting {
   readonly tenant: string;
-  readonly goOn: () => void;
+  readonly resume: () => void;
   /** Takes a whole turn: how long it will be is not known. */
   readonly isWhole: boolean;
 }
@@ -35,7 +35,7 @@ const resting: Ticket<Waiting>[] = [];
 let isServing = false;
 const now = (): number => performance.now();
 
-/** Drives a tenant's long work so that everybody else gets a turn every few milliseconds. */
+/** Drives a tenant's long work so that other requests get a turn every few milliseconds. */
 export async function runCooperatively<Result>(
   tenant: string,
   steps: CooperativeTask<Result>,
@@ -44,20 +44,20 @@ export async function runCooperatively<Result>(
   if (spentMs >= TURN_MS) await wait(tenant, false);
   for (;;) {
     const from = monotonic();
-    const step = goOn(steps, from + Math.min(TURN_MS - spentMs, SHARE_MS), monotonic);
+    const step = runUntil(steps, from + Math.min(TURN_MS - spentMs, SHARE_MS), monotonic);
     spend(tenant, monotonic() - from);
     if (step.done === true) return step.value;
     await wait(tenant, false);
   }
 }
 
-/** JSON of an answer that may be large: written in turns with everybody else's requests. */
+/** JSON of an answer that may be large: written in turns with other requests. */
 export function jsonText(tenant: string, value: unknown): Promise<string> {
   return runCooperatively(tenant, stringifyCooperatively(value as Json));
 }
 
 /** Until it is done, or its time is up. */
-function goOn<Result>(
+function runUntil<Result>(
   steps: CooperativeTask<Result>,
   endsAt: number,
   monotonic: () => number,
@@ -95,8 +95,8 @@ function spend(tenant: string, ms: number): void {
 }
 
 function wait(tenant: string, isWhole: boolean): Promise<void> {
-  return new Promise((goOn) => {
-    line.push({ tenant, goOn, isWhole }, tenant);
+  return new Promise((resume) => {
+    line.push({ tenant, resume, isWhole }, tenant);
     serveLater();
   });
 }
@@ -111,10 +111,10 @@ function serveLater(): void {
 async function serve(): Promise<void> {
   spentMs = 0;
   for (let next = take(); next !== undefined; next = spentMs < TURN_MS ? take() : undefined) {
-    const { tenant, goOn, isWhole } = next.item;
-    goOn();
+    const { tenant, resume, isWhole } = next.item;
+    resume();
     if (isWhole) spend(tenant, TURN_MS);
-    // Until what was let go on has come to its next wait, and what it has taken is known.
+    // Until the resumed task waits again and its time is counted.
     else for (let tick = 0; tick < TICKS; tick += 1) await Promise.resolve();
     if ((taken.get(tenant) ?? 0) < SHARE_MS) next.leave();
     else resting.push(next);

@@ -7,11 +7,11 @@ import { checkInputs } from '../runs/new-run-checks.ts';
 
 /** What a request for a fork must hold to before anything is written. Each check throws a HostError that names the field. */
 
-/** A replay repeats its source; whoever wants something else wants a branch. */
+/** A replay repeats its source; changes need a branch. */
 export function checkMode({ mode, fromSeq, overlay, values, workflowVersion }: ForkRequest): void {
   if (mode === 'branch') {
     if (fromSeq !== undefined) return;
-    throw new HostError('validation_error', 'A branch needs fromSeq: the sequence to go on from.', {
+    throw new HostError('validation_error', 'A branch needs fromSeq: the sequence to continue from.', {
       field: 'fromSeq',
     });
   }
@@ -28,7 +28,7 @@ export function checkMode({ mode, fromSeq, overlay, values, workflowVersion }: F
   );
 }
 
-/** Where to cut; a replay begins at the start unless it is told otherwise. */
+/** Where to cut; by default a replay begins at the start. */
 export function cutOf({ record, nextSeq }: RunRow, { fromSeq }: ForkRequest): number {
   const cut = fromSeq ?? 0;
   const max = Math.max(nextSeq - 1, 0);
@@ -76,7 +76,7 @@ function historyGone({ record }: RunRow, fromSeq: number, what: string, boundary
   });
 }
 
-/** A source that was removed is told with what was asked of it. */
+/** The error for a removed source names the request. */
 export function expiredSource(error: unknown, runId: string, { fromSeq }: ForkRequest): unknown {
   if (!isHostError(error, 'run_expired') || error.details?.['sourceRunId'] !== undefined) return error;
   const details = { ...error.details, sourceRunId: runId, fromSeq: fromSeq ?? 0 };
@@ -96,7 +96,7 @@ export function checkNodes(state: RunState, plan: Plan): void {
   }
 }
 
-/** The inputs as the fork will have them; what is wrong is told by the name the client knows. */
+/** The inputs as the fork will have them; an error names the field that the client sent. */
 export function checkValues(inputs: JsonObject, plan: Plan): void {
   try {
     checkInputs(inputs, plan);

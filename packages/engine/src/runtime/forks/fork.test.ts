@@ -235,7 +235,7 @@ describe('a fork', () => {
     });
   });
 
-  it('that branches goes on by itself: new effects, new answers, new children', async () => {
+  it('that branches continues by itself: new effects, new answers, new children', async () => {
     await start();
     const runId = await source();
     const performed = counting.calls();
@@ -260,7 +260,7 @@ describe('a fork', () => {
     expect(await childOf(forked)).not.toBe(await childOf(runId));
   });
 
-  it('that branches from any sequence goes on to an end, with a legal log', async () => {
+  it('that branches from any sequence runs to an end, with a legal log', async () => {
     await start();
     const runId = await source();
     const length = (await log(runId)).length;
@@ -296,7 +296,7 @@ describe('a fork', () => {
     expect(counting.calls()).toBe(performed + 1);
   });
 
-  it('that replays a run under way waits where nobody has answered yet (E-26)', async () => {
+  it('that replays a run that has not ended waits where the answer is missing (E-26)', async () => {
     await start();
     const runId = await test.run('parent');
     await reaches(runId, 'waiting-approval');
@@ -500,7 +500,7 @@ describe('a fork', () => {
       await hasEnded(replay, 'completed');
     });
 
-    it('because somebody answered it, lets time pass all the same', async () => {
+    it('because it was answered, lets time pass all the same', async () => {
       const first = await firstReplay();
       await until(async () => (await log(first)).some(({ type }) => type === 'interrupt.requested'));
       await resolve(first, 'ask', { answers: { q: 'yes' } });

@@ -16,7 +16,7 @@ export function joinForks(store: Store): Store {
   /** Runs that are known to be no forks. What a fork takes over is looked up every time: it may be erased meanwhile. */
   const whole = createBoundedCache<string, true>(KEPT_LINKS);
 
-  /** Whoever follows a run has read it before; that it is no fork is known by then and not asked for again. */
+  /** A follower has read the run before; that it is no fork is remembered and not looked up again. */
   const readRun: Store['readRun'] = async (runId, tenant) => {
     const row = await store.readRun(runId, tenant);
     if (row !== undefined && row.record.fork === undefined) whole.set(runId, true);

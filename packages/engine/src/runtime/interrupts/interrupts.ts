@@ -151,7 +151,7 @@ function alreadyAnswered(): HostError {
   return new HostError('interrupt_already_resolved', 'The question has been answered, or its run is over.');
 }
 
-/** Whoever holds a link to another question can neither meet these keys nor learn that they were used. */
+/** The holder of a link to another question can neither collide with these keys nor learn that they were used. */
 function claimOf(
   { runId, nodeId, interruptId }: Link,
   asked: IdempotencyClaim<LinkOutcome>,

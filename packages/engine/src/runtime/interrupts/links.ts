@@ -3,7 +3,7 @@ import { HostError, isJsonObject, type JsonObject } from '@weft/protocol';
 import type { LinkKeys } from './link-keys.ts';
 
 /**
- * Signed links: whoever holds one may see or answer one question, without a key. A link names the question, its kind, when it
+ * Signed links: the holder of one may see or answer one question, without a key. A link names the question, its kind, when it
  * was issued and its own end, and carries a MAC over all of it; nothing is stored for it. A run id belongs to one tenant for
  * good, so a link is bound to the tenant through its run.
  *
@@ -90,7 +90,7 @@ export function createLinks({ keys, now, maxCallbackMs }: LinksOptions): Links {
   };
 }
 
-/** What a token says, once its MAC has been found right. A forged, cut or garbled one is not told apart from one that never was. */
+/** What a token says, once its MAC has been found right. A forged or damaged one gets the same error as one that never existed. */
 function authentic(
   token: string,
   secretOf: LinkKeys['secretOf'],

@@ -12,7 +12,7 @@ import { createNodeTypes } from './registry.ts';
 
 const STRICT = { dev: false };
 const DEV = { dev: true };
-const NOBODY: ServedTypes = { isServed: () => false };
+const NONE_SERVED: ServedTypes = { isServed: () => false };
 
 interface Process {
   readonly types: NodeTypes;
@@ -22,7 +22,7 @@ interface Process {
 /** One process of a host; give two of them one store. */
 function startProcess(
   store: Store = openMemoryStore(),
-  { limits, served = NOBODY }: { limits?: Partial<HostLimits>; served?: ServedTypes } = {},
+  { limits, served = NONE_SERVED }: { limits?: Partial<HostLimits>; served?: ServedTypes } = {},
 ): Process {
   const clock = testClock();
   let drawn = 0;

@@ -4,8 +4,8 @@ import type { RegisteredNodeType } from './node-types.ts';
 import { compareVersions } from './version-order.ts';
 
 /**
- * What was registered for a tenant, as the store keeps it: entries that are numbered from 0 without gap, each written once. Whoever
- * knows the entries up to a number asks for the next one alone, and of two processes that write the same number one is refused.
+ * What was registered for a tenant, as the store keeps it: entries that are numbered from 0 without gap, each written once. A process
+ * that knows the entries up to a number reads the next one alone, and of two processes that write the same number one is refused.
  */
 
 export const NODE_TYPES = 'node-types';

@@ -45,7 +45,7 @@ describe('a run with a callbackUrl', () => {
     await until(async () => (await at.status(runId)) === 'completed');
   });
 
-  it('is told with the tenant’s signature, under the names of webhooks', async () => {
+  it('gets the tenant’s signature, under the header names of webhooks', async () => {
     await asked();
     await first();
 
@@ -73,7 +73,7 @@ describe('a run with a callbackUrl', () => {
     expect(JSON.stringify(log)).not.toContain(token);
   });
 
-  it('is told nothing more about a question that was answered since', async () => {
+  it('gets nothing more about a question that was answered since', async () => {
     await at.host.stop(1_000);
     const clock = testClock();
     at = await startHost({ egress: receiver.egress, clock });

@@ -32,7 +32,7 @@ export interface OutboxDependencies extends Pick<CallbackDependencies, 'links' |
   readonly egressAllow: readonly string[];
   readonly sealing?: Sealing | undefined;
   readonly retryScaleForTests?: number | undefined;
-  /** Version of the product, told to receivers. */
+  /** Version of the product, sent to receivers. */
   readonly version: string;
   /** Tells peers that a run which has ended wants nothing of them; absent where there are none. */
   readonly cancelTasks?: Deliver | undefined;

@@ -1,6 +1,6 @@
-import { toIso } from '@weft/protocol';
+import { type DeadDelivery, toIso } from '@weft/protocol';
 import type { Documents, DocumentUnit, OutboxRow, RunLog } from '../../ports/store.ts';
-import type { DeadDelivery, Webhooks } from '../../host/host.ts';
+import type { Webhooks } from '../../host/host.ts';
 import { auditOf } from '../audit/audit-entry.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
@@ -9,12 +9,12 @@ import { writeFailure } from '../commits/write-failure.ts';
 import { PEER_TOPIC, seqOf, WEBHOOK_TOPIC } from './rows.ts';
 
 /**
- * Deliveries that were given up. The row stays in the outbox as dead; beside it a document of the tenant says what it was and
+ * Deliveries that were given up. The row stays in the outbox as dead; a document of the tenant says what it was and
  * why, for people to find. The document is written with the row's death and removed after it lives again, so that no dead row
  * is ever without one; one that is left over does no harm.
  */
 export interface DeadLetters extends Pick<Webhooks, 'deadDeliveries' | 'replay'> {
-  /** The document for a row that is about to die. Undefined when its run is gone, or the row told no receiver of a client. */
+  /** The document for a row that is about to die. Undefined when its run is gone, or the row was not for a client's receiver. */
   letterFor(row: OutboxRow, reason: string): Promise<DocumentUnit | undefined>;
 }
 

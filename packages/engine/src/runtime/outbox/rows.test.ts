@@ -56,10 +56,10 @@ describe('the rows of a write', () => {
   it.each<[string, Partial<CreationRecord>]>([
     ['a replay', { fork: { sourceRunId: 'source', fromSeq: 0, mode: 'replay' } }],
     ['an import', { imported: { bundleDigest: 'd', runId: 'other', verified: true } }],
-  ])('are none for %s, which only repeats what was told', (_name, more) => {
-    const told = { callbackUrl: 'https://desk.example.org/', ...more };
+  ])('are none for %s, which only repeats what was delivered', (_name, more) => {
+    const fields = { callbackUrl: 'https://desk.example.org/', ...more };
 
-    expect(rowsWith(subscription('w'))(record(told), log)).toEqual([]);
+    expect(rowsWith(subscription('w'))(record(fields), log)).toEqual([]);
   });
 
   it('are there for a branch', () => {

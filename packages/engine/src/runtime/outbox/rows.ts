@@ -35,7 +35,7 @@ export function createOutboxRows(subscriptions: Pick<Subscriptions, 'of'>, hasPe
   };
 }
 
-/** What a replay or an import repeats has been told by the run it repeats. */
+/** The events of a replay or an import were delivered by the run that it repeats. */
 function isHistory({ fork, imported }: CreationRecord): boolean {
   return fork?.mode === 'replay' || imported !== undefined;
 }

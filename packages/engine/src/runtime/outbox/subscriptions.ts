@@ -2,7 +2,7 @@ import type { Documents } from '../../ports/store.ts';
 import { errorFields, type Log } from '../../ports/log.ts';
 import type { StoredSecret } from './sealing.ts';
 
-/** A receiver's wish to be told about the events of its tenant's runs. */
+/** A subscription of a receiver to the events of its tenant's runs. */
 export interface Subscription {
   readonly webhookId: string;
   readonly url: string;

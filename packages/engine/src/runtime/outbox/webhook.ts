@@ -17,7 +17,7 @@ export function createWebhookRender({ store, sealing }: WebhookDependencies): Re
     const run = await store.readRun(row.runId, undefined);
     if (run === undefined) return undefined;
     const { tenant } = run.record;
-    // Read again for every delivery, so that a removed webhook is told nothing more, whichever process removed it.
+    // Read again for every delivery, so that a removed webhook gets nothing more, whichever process removed it.
     const document = await store.readDocument({ tenant, collection: WEBHOOKS, scope: '', id: webhookId });
     const [event] = await store.readEvents(row.runId, seqOf(row.body), 1, 1);
     if (document === undefined || event === undefined) return undefined;

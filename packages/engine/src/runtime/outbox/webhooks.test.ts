@@ -35,7 +35,7 @@ async function settled(count: number): Promise<void> {
 }
 
 describe('a webhook', () => {
-  it('is told every event of its tenant’s runs, in order, as it stands on the wire', async () => {
+  it('gets every event of its tenant’s runs, in order, as it is on the wire', async () => {
     const { webhookId } = await register();
     const runId = await at.run(await at.register(STEPS));
     const types = await at.types(runId);
@@ -65,7 +65,7 @@ describe('a webhook', () => {
     expect(JSON.stringify(await at.host.webhooks.list(alice))).not.toContain(created.secret);
   });
 
-  it('is told only the types and the tagged runs it asked for', async () => {
+  it('gets only the types and the tagged runs it asked for', async () => {
     await register({ events: ['run.started', 'run.completed'], tags: ['gold', 'silver'] });
     const workflowId = await at.register(STEPS);
     await at.run(workflowId, { tags: ['lead'] });
@@ -77,7 +77,7 @@ describe('a webhook', () => {
     expect(sentTypes()).toEqual(['run.started', 'run.completed']);
   });
 
-  it('is told nothing about other tenants', async () => {
+  it('gets nothing of other tenants', async () => {
     await register({}, stranger);
     await register({ events: ['run.completed'] });
 
@@ -88,7 +88,7 @@ describe('a webhook', () => {
     expect(await at.host.webhooks.list(stranger)).toHaveLength(1);
   });
 
-  it('that was removed is told nothing more, not even what was waiting', async () => {
+  it('that was removed gets nothing more, not even what was waiting', async () => {
     let release: (status: number) => void = () => undefined;
     receiver.answer = () => new Promise((resolve) => (release = resolve));
     const { webhookId } = await register();
@@ -152,7 +152,7 @@ describe('a webhook', () => {
     expect(sentTypes()).toEqual(['run.completed']);
   });
 
-  it('is told again what was cut off by a stop, once its host is up again', async () => {
+  it('gets again what was cut off by a stop, once its host is up again', async () => {
     receiver.answer = () => new Promise(() => undefined);
     await register({ events: ['run.completed'] });
     await at.run(await at.register(STEPS));

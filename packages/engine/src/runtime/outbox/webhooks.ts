@@ -20,7 +20,7 @@ import { newSigningSecret, secretFingerprint, SIGNATURE_ALGORITHM } from './sign
 import { HOST_TENANT, MARKS, type Subscription, type Subscriptions, WEBHOOKS } from './subscriptions.ts';
 import { writeFailure } from '../commits/write-failure.ts';
 
-/** Webhooks of a tenant: who is told about its runs' events. What is told, and how, is the outbox's business. */
+/** Webhooks of a tenant: which receivers get its runs' events. The outbox decides what is sent, and how. */
 export type Subscribing = Omit<Webhooks, 'deadDeliveries' | 'replay'>;
 
 export interface WebhookDependencies {

@@ -120,7 +120,7 @@ describe('a delivery', () => {
     expect(buried).toEqual(['a status_500']);
   });
 
-  it('whose sender slept past the lease sends nothing, and leaves it to whoever has it by then (O-4)', async () => {
+  it('whose sender slept past the lease sends nothing, and leaves it to the next claimer (O-4)', async () => {
     await givenRows(row('a'));
     const sleepy = newWorker({ pollMs: 1_000_000 });
     sleepy.start();
@@ -208,7 +208,7 @@ describe('the lanes', () => {
     expect(ids()).toEqual(['a1', 'a1', 'a2', 'a3']);
   });
 
-  it('go on after a dead row (O-5)', async () => {
+  it('continue after a dead row (O-5)', async () => {
     await givenRows(row('a1', { lane: 'a' }), row('a2', { lane: 'a' }));
     worker.start();
 
@@ -260,7 +260,7 @@ describe('receivers', () => {
 });
 
 describe('a worker that stops', () => {
-  it('lets what is under way come to its end', async () => {
+  it('lets running deliveries end', async () => {
     await givenRows(row('a'));
     worker.start();
     await next(1);

@@ -7,7 +7,7 @@ import type { Attempt, Deliver } from './delivery.ts';
 import { createSettle, type SettleOptions } from './settle.ts';
 
 /**
- * Tells the outside what was committed to be told. A row goes
+ * Delivers outbox rows to the outside. A row goes
  *
  *   waiting in the store ──claimed──► queued ──room for its topic──► sending ──► done | to be tried again | dead
  *
@@ -41,7 +41,7 @@ export interface OutboxWorkerOptions extends SettleOptions {
 
 /** Small, so that one receiver with many rows cannot take a whole claim of many. */
 const CLAIMED_AT_ONCE = 16;
-/** Rows held in memory beside those being sent. */
+/** Rows held in memory in addition to those being sent. */
 const MAX_QUEUED = 1_024;
 const STOP_TICK_MS = 5;
 
@@ -117,7 +117,7 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
     queued += 1;
   }
 
-  /** One of each target in turn; whoever had its turn goes to the end, so that no target takes all the room. */
+  /** Round robin over targets, so that no target takes all the room. */
   function startWhatMay(): void {
     for (let started = true; started && running; ) {
       started = false;
@@ -130,7 +130,7 @@ export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
         started = true;
         targets.delete(topic);
         targets.set(topic, target);
-        // Otherwise its lease runs out by itself, and whoever claims it then sends it.
+        // Otherwise its lease expires, and the next claimer sends it.
         if (isLeft(held, 2 * limits.deliveryTimeoutMs)) void send(held, target);
         else forgetIdle(topic, target);
       }

@@ -62,7 +62,7 @@ export function publication({ caller, pack, read, before, keeper, at }: Publicat
     manifestSignature: read.manifestSignature,
   };
   const versions = { ...before.versions?.value.versions, [version]: record };
-  // What was taken back still counts: whoever publishes and takes back fills the store all the same.
+  // Withdrawn versions still count, because they still fill the store.
   const owner = ownerWith(before, known === undefined ? archive.length : 0);
   refusePast('versions', Object.keys(versions).length, name);
   for (const [quota, value] of Object.entries(owner))

@@ -18,7 +18,7 @@ export type PackReads = Pick<
   'check' | 'index' | 'manifest' | 'archive' | 'signature' | 'keychain' | 'search'
 >;
 
-/** Packs that one question looks at; the next page goes on behind them. */
+/** Packs that one query reads; the next page continues after them. */
 const SEARCHED = 100;
 
 export function createPackReads(

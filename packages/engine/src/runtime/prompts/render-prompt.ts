@@ -7,7 +7,7 @@ export type FindPrompt = (templateId: string, version?: string) => Promise<Found
 /** The only library. */
 export const LIBRARY_ID = 'default';
 
-/** What a template becomes, told by its hashes. */
+/** A rendered template, identified by its hashes. */
 export async function renderPrompt(
   { ref, variables = {}, contentTrust = 'trusted' }: RenderPromptRequest,
   find: FindPrompt,

@@ -3,11 +3,11 @@ import { decorateStore } from '../../ports/decorate-store.ts';
 import type { Store } from '../../ports/store.ts';
 
 /**
- * A store in which damage to a run is an error for whoever reads it, never something else that could be taken for the run; and is
- * told to the host, which sets the run aside.
+ * A store whose reads throw for a damaged run, so that nothing else can be taken for it, and report it to
+ * the host, which quarantines the run.
  */
 export function guardDamage(store: Store, onDamaged: (error: DamagedRunError) => void): Store {
-  function told(error: unknown): never {
+  function report(error: unknown): never {
     if (error instanceof DamagedRunError) onDamaged(error);
     throw error;
   }
@@ -15,8 +15,8 @@ export function guardDamage(store: Store, onDamaged: (error: DamagedRunError) =>
   return decorateStore(store, {
     async readRun(runId, tenant) {
       const row = await store.readRun(runId, tenant);
-      return row?.isDamaged === true ? told(new DamagedRunError(runId, undefined)) : row;
+      return row?.isDamaged === true ? report(new DamagedRunError(runId, undefined)) : row;
     },
-    readEvents: (...asked) => store.readEvents(...asked).catch(told),
+    readEvents: (...asked) => store.readEvents(...asked).catch(report),
   });
 }

@@ -259,7 +259,7 @@ function refusing(store: Store, isBad: (unit: WriteUnit) => boolean): Store {
 const EFFECT = { nodes: [node('call', 'test.effect'), node('after')], edges: chain('call', 'after') };
 
 describe('a run whose writes the store cannot take', () => {
-  it('is tried again with pauses, then set aside, and nobody else is affected', async () => {
+  it('is tried again with pauses, then quarantined, and no other run is affected', async () => {
     const bad = new Set<string>();
     const memory = openMemoryStore();
     const store = refusing(
@@ -346,7 +346,7 @@ describe('a run that the host cannot decide about', () => {
 });
 
 describe('a run whose log is damaged', () => {
-  /** A store that finds this event of this run damaged, from the moment it is told to. */
+  /** A store that finds this event of this run damaged, from the moment that is switched on. */
   function damaging(
     store: Store,
   ): Store & { damage(runId: string, seq: number): void; damageInbox(runId: string): void } {

@@ -167,7 +167,7 @@ describe('retention', () => {
     return rows.map(({ record }) => record.runId);
   }
 
-  it('removes nothing as long as nobody says so', async () => {
+  it('removes nothing unless it is configured to', async () => {
     open();
     const runId = await givenRun('default', 1_000_000);
 
@@ -214,7 +214,7 @@ describe('retention', () => {
     );
   });
 
-  it('goes around what somebody needs, and comes back for it (W-39)', async () => {
+  it('skips what another run needs, and comes back for it (W-39)', async () => {
     open();
     await store.heartbeat('h1', HOUR);
     const [source, other] = [await givenRun('default', 3), await givenRun('default', 3)];

@@ -61,7 +61,7 @@ describe('a dispatch loop', () => {
     ]);
   });
 
-  it('goes on in the round in which its host stopped', async () => {
+  it('continues in the round in which its host stopped', async () => {
     const store = openMemoryStore();
     const first = await open({ store });
     await first.register(EFFECT, 'worker');

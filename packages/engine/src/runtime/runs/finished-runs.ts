@@ -3,7 +3,7 @@ import type { CreationRecord, RunStatus } from '../../model/run-state.ts';
 import type { StoredEvent } from '../../ports/store.ts';
 
 /**
- * Runs that began and ended in one write, kept for whoever asks for their events next, usually the client that has just
+ * Runs that began and ended in one write, kept for the next reader of their events, usually the client that has just
  * created them. The log of such a run never changes again, but another process may remove the run; so nothing is kept for long.
  */
 export interface FinishedRuns {
@@ -26,7 +26,7 @@ interface KeptRun extends FinishedRun {
   readonly until: number;
 }
 
-/** What an event takes in memory beside its payload. */
+/** What an event takes in memory in addition to its payload. */
 const EVENT_OVERHEAD_BYTES = 250;
 const KEPT_MS = 5_000;
 

@@ -89,7 +89,7 @@ describe('the list of open questions', () => {
     expect(watched.mostAtOnce()).toBeLessThanOrEqual(5);
   });
 
-  it('ends a page where its questions have as many bytes as nobody waits for, and loses none', async () => {
+  it('ends a page at its limit of bytes, and loses no question', async () => {
     const watched = await open();
     const { test } = watched;
     const gate = node('gate', 'core.approvalGate', { title: 'q'.repeat(120_000) });
@@ -105,7 +105,7 @@ describe('the list of open questions', () => {
   });
 });
 
-describe('a list that nobody waits for any more', () => {
+describe('a list whose client has gone', () => {
   it('is read no further than the page of the store that is being read', async () => {
     const watched = await open();
     const runs = await givenQuestions(watched, 40, 200_000);

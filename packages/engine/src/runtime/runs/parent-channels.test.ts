@@ -54,7 +54,7 @@ describe('a child run that writes to a channel of its parent', () => {
     expect(log.filter(({ type, nodeId }) => type === 'node.completed' && nodeId === 'seen')).toHaveLength(1);
   });
 
-  it('is refused where the reducer takes no writes from other runs, and the parent goes on', async () => {
+  it('is refused where the reducer takes no writes from other runs, and the parent continues', async () => {
     const { snapshot, log } = await ended(parentWith('replace'));
 
     expect(snapshot).not.toHaveProperty('channels.log');

@@ -1,5 +1,12 @@
 import { performance } from 'node:perf_hooks';
-import { HostError, RUN_STATUSES, type RunSnapshot, type SnapshotStatus, toIso } from '@weft/protocol';
+import {
+  HostError,
+  RUN_STATUSES,
+  type RunSnapshot,
+  type RunSummary,
+  type SnapshotStatus,
+  toIso,
+} from '@weft/protocol';
 import { FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import type { Plan } from '../../core/compile/plan.ts';
 import { isTerminalStatus, type RunState, type RunStatus, sourceName } from '../../model/run-state.ts';
@@ -11,7 +18,6 @@ import type {
   FollowOptions,
   OpenInterrupt,
   Runs,
-  RunSummary,
   SnapshotView,
 } from '../../host/host.ts';
 import type { RunFilter, RunRow, Store } from '../../ports/store.ts';
@@ -269,7 +275,7 @@ function summaryOf(row: RunRow): RunSummary {
     ...(head.endedAt !== undefined && { completedAt: toIso(head.endedAt) }),
     ...(head.currentNodeId !== undefined && { currentNodeId: head.currentNodeId }),
     ...(head.errorCode !== undefined && { errorCode: head.errorCode }),
-    tags: record.tags,
+    tags: [...record.tags],
     ...(record.source !== undefined && record.fork === undefined && { source: sourceName(record.source) }),
     events: row.nextSeq,
     ...(record.imported !== undefined && { imported: true }),

@@ -45,7 +45,10 @@ async function textOf(pieces: AsyncIterable<string> | undefined): Promise<string
 }
 
 /** All that the host tells of a run. */
-async function toldOf(test: TestHost & { logged: string[] }, runId: string): Promise<Record<string, string>> {
+async function surfacesOf(
+  test: TestHost & { logged: string[] },
+  runId: string,
+): Promise<Record<string, string>> {
   const { host } = test;
   const { signal } = new AbortController();
   const cursor = await host.runs.follow(alice, runId, {
@@ -81,8 +84,8 @@ async function toldOf(test: TestHost & { logged: string[] }, runId: string): Pro
 /** Ids and digests are random, and may hold four digits by chance. */
 const RANDOM = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}/g;
 
-function seenOn(told: Readonly<Record<string, string>>, text: string): string[] {
-  return Object.keys(told).filter((surface) => told[surface]?.replaceAll(RANDOM, '').includes(text));
+function seenOn(surfaces: Readonly<Record<string, string>>, text: string): string[] {
+  return Object.keys(surfaces).filter((surface) => surfaces[surface]?.replaceAll(RANDOM, '').includes(text));
 }
 
 describe('a sensitive value and what is made from it', () => {
@@ -116,7 +119,7 @@ describe('a sensitive value and what is made from it', () => {
 
     const runId = await test.run(id, { inputs: { pin: PIN } });
     await until(async () => (await test.status(runId)) === 'waiting-approval');
-    const waiting = await toldOf(test, runId);
+    const waiting = await surfacesOf(test, runId);
     await test.host.runs.command(alice, runId, {
       type: 'resolve',
       nodeId: 'ask',
@@ -132,10 +135,13 @@ describe('a sensitive value and what is made from it', () => {
     });
 
     expect(sent.map(({ body }) => body)).toEqual([MADE, MADE]);
-    for (const told of [waiting, await toldOf(test, runId)]) {
-      expect(seenOn(told, PIN)).toEqual([]);
-      for (const encoded of [btoa(MADE).slice(0, 16), btoa(PIN)]) expect(seenOn(told, encoded)).toEqual([]);
-      expect(seenOn(told, '[REDACTED]')).toEqual(expect.arrayContaining(['events', 'snapshot', 'bundle']));
+    for (const surfaces of [waiting, await surfacesOf(test, runId)]) {
+      expect(seenOn(surfaces, PIN)).toEqual([]);
+      for (const encoded of [btoa(MADE).slice(0, 16), btoa(PIN)])
+        expect(seenOn(surfaces, encoded)).toEqual([]);
+      expect(seenOn(surfaces, '[REDACTED]')).toEqual(
+        expect.arrayContaining(['events', 'snapshot', 'bundle']),
+      );
     }
     const recalled = (await test.store.readEvents(runId, 0, 1_000, 1e9)).find(
       ({ type, nodeId }) => type === 'node.completed' && nodeId === 'recall',
@@ -163,13 +169,14 @@ describe('a sensitive value and what is made from it', () => {
 
     const runId = await test.run(id, { inputs: { pin: PIN } });
     await until(async () => (await test.status(runId)) === 'waiting-input');
-    const waiting = await toldOf(test, runId);
+    const waiting = await surfacesOf(test, runId);
     const by = { by: 'alice', byUser: true, viaLink: false };
     const value = { answers: { q: 'yes' } };
     await test.host.runs.command(alice, runId, { type: 'resolve', nodeId: 'say', value, ...by });
     await ended(test, runId);
 
-    for (const told of [waiting, await toldOf(test, runId)]) expect(seenOn(told, PIN)).toEqual([]);
+    for (const surfaces of [waiting, await surfacesOf(test, runId)])
+      expect(seenOn(surfaces, PIN)).toEqual([]);
   });
 
   it('are kept as they are where the author says that they are not sensitive', async () => {
@@ -231,9 +238,9 @@ describe('a sensitive value and what is made from it', () => {
     await ended(test, forkId);
     expect(call.input.inputs['made']).toBe(MADE);
     for (const each of [runId, childId, forkId]) {
-      expect(seenOn(await toldOf(test, each), PIN)).toEqual([]);
+      expect(seenOn(await surfacesOf(test, each), PIN)).toEqual([]);
     }
-    expect(seenOn(await toldOf(test, childId), '"yes"')).not.toEqual([]);
+    expect(seenOn(await surfacesOf(test, childId), '"yes"')).not.toEqual([]);
     const diff = await test.host.runs.diff(alice, childId, forkId, new AbortController().signal);
     expect(diff).toMatchObject({ stateDiff: {} });
   });

@@ -4,7 +4,7 @@ import type { CreationRecord, NodeState, RunState } from '../../model/run-state.
 import { renderSnapshot, type SnapshotExtras, snapshotCooperatively } from '../../core/fold/snapshot.ts';
 import { runCooperatively } from '../fairness/run-cooperatively.ts';
 
-/** A run with more nodes is rendered in turns with everybody else's requests. */
+/** A run with more nodes is rendered in turns with other requests. */
 const LARGE_NODES = 500;
 
 /** The run as it is now; what the caller does to the state afterwards is not seen. */

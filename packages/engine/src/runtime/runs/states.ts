@@ -85,7 +85,7 @@ export function createRunStates(
     }
   }
 
-  /** Whoever asked for more than there is gets what there is; but what the run's row counts must be there. */
+  /** A request beyond the end gets what there is; but every event that the run's row counts must exist. */
   async function checkEnd(runId: string, seq: number): Promise<void> {
     const row = await store.readRun(runId, undefined);
     if (row !== undefined && row.nextSeq > seq) throw new DamagedRunError(runId, seq);

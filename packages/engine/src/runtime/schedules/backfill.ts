@@ -16,7 +16,7 @@ export function withBackfill(
   if (to < from) throw invalid('to', 'to is before from.');
   if (to > now) throw invalid('to', 'to is in the future; a backfill is about due times of the past.');
   if (schedule.backfill !== undefined) {
-    throw new HostError('conflict', 'A backfill of this schedule is going on. Wait until it has ended.');
+    throw new HostError('conflict', 'A backfill of this schedule is running. Wait until it has ended.');
   }
   const due = upcoming(times, from - 1, MOST_BACKFILLED + 1).filter((time) => time <= to);
   const [first] = due;

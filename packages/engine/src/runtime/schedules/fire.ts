@@ -34,7 +34,7 @@ export interface FireDependencies {
   readonly random: RandomBytes;
   /** Puts a cancel into the inbox of a run; the same one again changes nothing. */
   readonly cancel: (tenant: string, runId: string, commandId: string) => Promise<void>;
-  /** Told of each due time that was dealt with. */
+  /** Called for each due time that was dealt with. */
   readonly onFired: (outcome: Firing['outcome'], lateMs: number | undefined) => void;
 }
 
@@ -177,7 +177,7 @@ export function sourceOf(
   return { kind: 'schedule', id: name, deliveryId: `due_${dedupKey}`, dedupKey, attempt: 1, dueAt };
 }
 
-/** A schedule acts for whoever made it. */
+/** A schedule acts for its creator. */
 export function callerFor(tenant: string, { createdBy, name }: Pick<Schedule, 'createdBy' | 'name'>): Caller {
   return {
     tenant,

@@ -164,7 +164,7 @@ export function createManageSchedules(dependencies: ScheduleDependencies): Sched
   };
 }
 
-/** A schedule whose first run would be refused is a mistake that is best told to whoever makes it. */
+/** Refuses a schedule whose first run would be refused: its creator should learn that now. */
 async function checkStart(
   { store, plans }: Pick<ScheduleDependencies, 'store' | 'plans'>,
   caller: Caller,

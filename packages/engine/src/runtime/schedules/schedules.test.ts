@@ -215,7 +215,7 @@ describe('a schedule', () => {
     expect(await test.host.deadLetters.replay(alice, 'schedule:nightly', letter.id)).toBeUndefined();
   });
 
-  it('starts a run when it is told to, and fills the past with those that have none (D-8)', async () => {
+  it('starts a run on request, and fills past due times that have none (D-8)', async () => {
     const test = await open();
     await test.register(PURE);
     const start = test.clock.now();

@@ -93,7 +93,7 @@ describe('runs with large inputs', () => {
     expect(begun(test)).toBeLessThanOrEqual(before + 3);
   });
 
-  it('that have grown too large together are given back and go on later, each effect performed once (W-1, W-11)', async () => {
+  it('that have grown too large together are given back and continue later, each effect performed once (W-1, W-11)', async () => {
     const test = await open({ limits: { maxLiveBytes: 2_000_000, maxPayloadBytes: 1_000_000 } });
     const runs: string[] = [];
     for (let count = 0; count < 6; count += 1) {

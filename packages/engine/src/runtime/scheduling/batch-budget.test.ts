@@ -15,7 +15,7 @@ describe('a batch whose time is always up', () => {
   let test: TestHost;
   afterEach(() => test.host.stop(1_000));
 
-  it('still comes to a fact, so that a run and its replay go on to their end', async () => {
+  it('still comes to a fact, so that a run and its replay reach their end', async () => {
     test = await startHost({ limits: { ...QUICK, batchMs: 0 } });
     const runId = await test.run(await test.register(LOOP));
     await until(async () => (await test.status(runId)) === 'completed');

@@ -36,7 +36,7 @@ const send = (test: TestHost, runId: string, command: Command) =>
 const answer = (test: TestHost, runId: string, value: JsonObject) =>
   send(test, runId, { type: 'resolve', nodeId: 'gate', value, by: 'alice', byUser: false, viaLink: false });
 
-/** A store that refuses to create runs of one workflow while told to. */
+/** A store that refuses to create runs of one workflow while that is switched on. */
 function stubborn(workflowId: string): Store & { refuses: boolean; refused: number } {
   const store = openMemoryStore();
   const isCreation = (unit: WriteUnit): boolean =>
@@ -57,7 +57,7 @@ function stubborn(workflowId: string): Store & { refuses: boolean; refused: numb
 }
 
 describe('a child run', () => {
-  it('belongs to its parent’s tenant and names it; the parent waits with it and goes on with it', async () => {
+  it('belongs to its parent’s tenant and names it; the parent waits and resumes with it', async () => {
     const test = await open();
     await test.register(GATE, 'child');
     const runId = await test.run(await test.register(parentOf('child'), 'parent'));
@@ -107,7 +107,7 @@ describe('a child run', () => {
     expect(rows).toHaveLength(3);
   });
 
-  it('goes on alone where the cancel is not passed on, and its end disturbs nobody', async () => {
+  it('continues alone where the cancel is not passed on, and its end affects no other run', async () => {
     const test = await open();
     await test.register(EFFECT, 'child');
     const spec = parentOf('child', { propagateCancellation: false });
@@ -235,7 +235,7 @@ describe('a child run whose creation was cut off', () => {
 });
 
 describe('a waiting parent', () => {
-  it('goes on in another host when its child is answered there', async () => {
+  it('continues in another host when its child is answered there', async () => {
     const store = openMemoryStore();
     const first = await open({ store });
     await first.register(GATE, 'child');

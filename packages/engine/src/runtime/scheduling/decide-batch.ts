@@ -16,7 +16,7 @@ export interface BatchTools {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
-  /** What must be told to the outside about these events; committed with them. */
+  /** The outbox rows for these events; committed with them. */
   readonly outbox?: (record: CreationRecord, events: readonly StoredEvent[]) => readonly NewOutboxRow[];
 }
 
@@ -37,7 +37,7 @@ export function decideBatch(tools: BatchTools, run: LiveRun, input: Input, recor
     canContinue: recorded?.canContinue,
     maxNodes: limits.batchNodes,
     maxBytes: limits.batchBytes,
-    // Not before there is a fact: whoever repeats a run takes a batch without one for the end of what it can repeat.
+    // Not before there is a fact: a replay takes a batch without one for the end of the recorded log.
     spent: () => run.state.nextSeq > firstSeq && clock.monotonic() >= endsAt,
   });
 }
@@ -128,7 +128,7 @@ function usageOf(record: CreationRecord, events: readonly StoredEvent[]): Pick<R
   return usage && { usage };
 }
 
-/** What the end of a run means to others: its schedule may go on, and a person may have to look at it. */
+/** What the end of a run means to others: its schedule may start the next run, and a person may have to look at it. */
 function partsOfEnd(
   { limits }: BatchTools,
   { record, state }: LiveRun,

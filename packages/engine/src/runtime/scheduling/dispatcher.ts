@@ -56,7 +56,7 @@ export interface Dispatcher {
   poke(runId: string): void;
   /** Some run may be due at this time, or now. */
   wake(at?: number): void;
-  /** The fate of a write under our claim is unknown: finds out, and goes on from the store. */
+  /** The outcome of a write under our claim is unknown: finds out, and continues from the store. */
   recover(unit: RunUnit): void;
   /** The lease was lost. */
   dropAll(): void;
@@ -139,7 +139,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (!backlogged.has(tenant)) backlogged = new Set(backlogged).add(tenant);
   }
 
-  /** Runs that have grown too large together: some of them go on when there is room again. */
+  /** Runs that have grown too large together: some of them continue when there is room again. */
   function releaseSome(): void {
     for (const { runId, tenant } of memory.toGiveBack()) {
       backlog(tenant);
@@ -150,7 +150,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function hold(held: HeldRun): void {
     const { runId } = held.run.record;
     const known = runs.actor(runId);
-    // The same claim: whoever took it up first may have written since.
+    // The same claim: the actor that has it may have written since.
     if (known?.epoch === held.epoch) return;
     known?.drop();
     const actor = createRunActor(context, held);
@@ -181,7 +181,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         break;
       case 'lost':
       case 'dropped':
-        // Whoever goes on with the run, its listeners must look into the store.
+        // Another process may continue the run, so its readers must read the store.
         feed.signal(actor.runId);
         break;
       case 'doubtful':

@@ -166,7 +166,7 @@ describe('a commit of unknown outcome', () => {
     expect((await host.runs.list(alice, {}, { limit: 10 })).rows).toEqual([]);
   });
 
-  it('that was lost under way is decided again from the store (W-16)', async () => {
+  it('whose write was lost is decided again from the store (W-16)', async () => {
     const store = controlled();
     const { effects, register, run, status } = await open({ store });
     const runId = await run(await register(EFFECT));
@@ -239,7 +239,7 @@ describe('a command that is accepted in the moment in which the run ends', () =>
 });
 
 describe('a full store', () => {
-  it('makes creates fail with 503 while a run under way waits for room', async () => {
+  it('makes creates fail with 503 while a running run waits for room', async () => {
     const store = controlled();
     const { host, effects, register, run, status } = await open({ store });
     const workflowId = await register(EFFECT);
@@ -266,7 +266,7 @@ describe('a full store', () => {
   });
 });
 
-describe('an error nobody foresaw', () => {
+describe('an unexpected error', () => {
   it('costs a run its actor but not its life', async () => {
     const store = controlled();
     const { host, effects, register, run, status } = await open({ store });

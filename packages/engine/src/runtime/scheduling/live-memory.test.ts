@@ -86,7 +86,7 @@ describe('room in memory', () => {
     expect(memory.toGiveBack()).toEqual([]);
   });
 
-  it('is counted anew when a run seems to have grown much', () => {
+  it('is counted again when a run seems to have grown much', () => {
     const memory = memoryOf(100_000_000);
     memory.hold(runOf('a', 't'));
 

@@ -43,7 +43,7 @@ import {
 export interface RunActor {
   readonly runId: string;
   readonly epoch: number;
-  /** Begins to work; called once, when whoever keeps it can be told of its end. */
+  /** Begins to work; called once, when its owner is ready for its end. */
   start(): void;
   /** Something was put into the inbox. */
   poke(): void;
@@ -133,8 +133,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   let { source } = held;
   let trial = held.trial;
   let isNoteTakenBack = false;
-  /** Whoever waits for the input that is being taken. */
-  let told: Told | undefined;
+  /** Of the input that is being taken. */
+  let onRecorded: Told | undefined;
   const { unperformed, commandsFrom = 0 } = held;
   const traceparentAt = createTraceparents(record);
 
@@ -264,7 +264,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   function take(input: ActorInput): Promise<void> {
-    told = input.told;
+    onRecorded = input.onRecorded;
     const step = unrecorded(decideBatch(context, run, input, input.recorded), committedSeq);
     // A tick that finds nothing to do must not be repeated at once, nor after a drain that was tried again in vain.
     if (step.events.length > 0) noTickBefore = 0;
@@ -305,8 +305,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   function tell(isDurable: boolean): void {
-    const waiting = told;
-    told = undefined;
+    const waiting = onRecorded;
+    onRecorded = undefined;
     waiting?.(isDurable);
   }
 
@@ -397,13 +397,19 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       limits: record.limits,
       effect,
       traceparent: () => traceparentAt(startOf(events, effect.key)),
-      progress(chunk, told) {
-        inputs.pushChunk(effect, chunk, told);
+      progress(chunk, recorded) {
+        inputs.pushChunk(effect, chunk, recorded);
         work();
       },
-      done(outcome, told) {
+      done(outcome, recorded) {
         effects.delete(effect.key);
-        inputs.push({ type: 'outcome', key: effect.key, attempt: effect.attempt, outcome, told });
+        inputs.push({
+          type: 'outcome',
+          key: effect.key,
+          attempt: effect.attempt,
+          outcome,
+          onRecorded: recorded,
+        });
         work();
       },
     });

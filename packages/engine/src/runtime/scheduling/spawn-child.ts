@@ -21,7 +21,7 @@ export interface SpawnRequest extends ChildRequest {
   readonly traceparent: string;
   /** Of the claim on the parent under which the child is created. */
   readonly epoch: number;
-  /** False when whoever asked no longer holds the parent: who does asks again. */
+  /** False when the requesting process no longer holds the parent: its new holder asks again. */
   isAwaited(): boolean;
 }
 
@@ -42,7 +42,7 @@ export interface SpawnDependencies {
 
 /** Runs above a child; more is taken for a mistake. */
 const MAX_DEPTH = 32;
-/** An outage of the store is no reason to fail a run: it is waited for as long as anybody would wait for a store to come back. */
+/** An outage of the store is no reason to fail a run: the child is created when the store is back. */
 const RETRY_MS = [100, 500, 1_000];
 const LATER_MS = 5_000;
 const MAX_ATTEMPTS = 120;

@@ -223,7 +223,7 @@ describe('a run whose holder vanished', () => {
 });
 
 describe('a new host on an old store', () => {
-  it('goes on with a delay at the time it was due', async () => {
+  it('continues a delay at the time it was due', async () => {
     const clock = testClock();
     const store = openMemoryStore({ clock: clock.now });
     const first = await open({ store, clock });
@@ -354,7 +354,7 @@ describe('two hosts on one store', () => {
     expect(answer).toMatchObject({ status: 'cancelled' });
   });
 
-  it('show each other’s runs as they go on', async () => {
+  it('show each other’s runs as they proceed', async () => {
     const store = openMemoryStore();
     const first = await open({ store });
     const second = await open({ store });

@@ -22,7 +22,7 @@ describe('what waits for a run', () => {
     expect(new WaitingInputs([], step(true)).takeCutOff()).toEqual({ type: 'continue' });
   });
 
-  it('does not recover a run that was told to end (W-14)', () => {
+  it('does not recover a run with a waiting cancel (W-14)', () => {
     const inputs = new WaitingInputs([{ type: 'recovered' }], undefined);
     inputs.inboxRead([cancel]);
 

@@ -3,7 +3,7 @@ import type { StoredCommand } from '../../ports/store.ts';
 import { commandInput, type DecidedCommand } from './actor-step.ts';
 
 /** An input of the core, and who waits to hear whether it became durable. */
-export type TakenInput = Input & { readonly told?: Told | undefined };
+export type TakenInput = Input & { readonly onRecorded?: Told | undefined };
 
 /** Called once: true when what the input led to is durable, false when nothing came of it here. */
 export type Told = (isDurable: boolean) => void;
@@ -51,21 +51,21 @@ export class WaitingInputs {
   }
 
   /** Pieces of one stream that come while the run is busy are recorded together. */
-  pushChunk({ key, attempt }: EffectRequest, chunk: NumberedChunk, told?: Told): void {
+  pushChunk({ key, attempt }: EffectRequest, chunk: NumberedChunk, onRecorded?: Told): void {
     const last = this.#outcomes.at(-1);
     if (
       last?.type === 'progress' &&
       last.key === key &&
       last.attempt === attempt &&
-      last.told === undefined
+      last.onRecorded === undefined
     ) {
-      this.#outcomes[this.#outcomes.length - 1] = { ...last, chunks: [...last.chunks, chunk], told };
-    } else this.push({ type: 'progress', key, attempt, chunks: [chunk], told });
+      this.#outcomes[this.#outcomes.length - 1] = { ...last, chunks: [...last.chunks, chunk], onRecorded };
+    } else this.push({ type: 'progress', key, attempt, chunks: [chunk], onRecorded });
   }
 
   /** Nothing that waits will be taken. */
   refuseAll(): void {
-    for (const { told } of this.#outcomes.splice(0)) told?.(false);
+    for (const { onRecorded } of this.#outcomes.splice(0)) onRecorded?.(false);
   }
 
   inboxRead(commands: readonly StoredCommand[]): void {
@@ -78,7 +78,7 @@ export class WaitingInputs {
 
   takeOpening(): Input | undefined {
     const [first] = this.#opening;
-    // A run that was told to end is not begun again by its new holder.
+    // A run with a waiting cancel is not recovered by its new holder.
     if (first?.type === 'recovered' && this.#untried[0]?.command.type === 'cancel') return undefined;
     this.#opening.shift();
     const mayWait = first?.type === 'start' || first?.type === 'recovered';

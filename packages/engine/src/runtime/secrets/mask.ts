@@ -10,7 +10,7 @@ import { secretMark } from '../../core/redaction/scan/marks.ts';
 import { createPieceMask, type PieceMask } from '../../core/redaction/scan/piece-mask.ts';
 
 /**
- * Replaces secret values by `[REDACTED:<secretId>]`, and what else it is told of by its mark, wherever they stand and in other
+ * Replaces secret values by `[REDACTED:<secretId>]`, and other given texts by their marks, wherever they stand and in other
  * spellings.
  *
  * R-9. Secrets of fewer than eight characters are left alone: they would match by accident.

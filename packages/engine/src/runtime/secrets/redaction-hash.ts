@@ -7,7 +7,7 @@ const KEPT_KEYS = 1_000;
 
 /**
  * What the masking mode `hash` writes in place of a value: the same for the same value of one tenant, so that runs can be
- * compared, and of no use to anybody without the key: a PIN cannot be found by trying all of them.
+ * compared, and useless without the key: a PIN cannot be found by trying all of them.
  */
 export function createRedactionHash(secretsKey: Uint8Array): KeyedHash {
   const keys = createBoundedCache<string, Uint8Array>(KEPT_KEYS);

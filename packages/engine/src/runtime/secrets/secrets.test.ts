@@ -61,15 +61,15 @@ describe('a secret', () => {
 
   it('of a user goes before the tenant’s, for that user only', async () => {
     const { resolver, set } = open();
-    await set(caller('a'), 'tenant', 'for everybody');
+    await set(caller('a'), 'tenant', 'for all users');
     await set(caller('a', 'ada'), 'user', 'for ada alone');
 
     const valueFor = async (principal: string | undefined) =>
       await resolver.resolve({ tenant: 'a', principal }, 'db');
 
     expect(await valueFor('ada')).toMatchObject({ value: 'for ada alone' });
-    expect(await valueFor('bob')).toMatchObject({ value: 'for everybody' });
-    expect(await valueFor(undefined)).toMatchObject({ value: 'for everybody' });
+    expect(await valueFor('bob')).toMatchObject({ value: 'for all users' });
+    expect(await valueFor(undefined)).toMatchObject({ value: 'for all users' });
   });
 
   it('stands encrypted in the store, differently each time', async () => {
@@ -97,7 +97,7 @@ describe('a secret', () => {
     expect(sealer.open(place, { ...sealed, text: `A${sealed.text.slice(1)}B` })).toBeUndefined();
   });
 
-  it('stored with another key is told apart from one that is missing', async () => {
+  it('stored with another key is distinguished from one that is missing', async () => {
     const { store, set } = open();
     await set(caller('a'), 'tenant');
     const rotated = createLocalResolver(store, createSealer(randomBytes(32), randomBytes));
@@ -109,7 +109,7 @@ describe('a secret', () => {
     expect(await host.list(caller('a'))).toMatchObject([{ id: 'db', usable: false }]);
   });
 
-  it('is listed without its value, the caller’s own beside the tenant’s', async () => {
+  it('is listed without its value, the caller’s own next to the tenant’s', async () => {
     const { host, set } = open();
     await set(caller('a'), 'user');
     await set(caller('a'), 'tenant');

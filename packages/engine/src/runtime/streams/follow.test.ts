@@ -258,7 +258,7 @@ describe('a live cursor', () => {
 });
 
 describe('a cursor that pushes', () => {
-  it('stops when its taker is full, and goes on from there', async () => {
+  it('stops when its taker is full, and continues from there', async () => {
     const { host, effects, register, run } = await open({ limits: { ringEvents: 256, batchNodes: 3 } });
     const runId = await run(await register(LONG));
     const cursor = await host.runs.follow(alice, runId, following());
@@ -272,8 +272,8 @@ describe('a cursor that pushes', () => {
 
     const first = cursor?.push(take);
     (await until(() => effects.calls[0])).succeed();
-    let goesOn = await first;
-    while (goesOn === true) goesOn = await cursor?.push(take);
+    let isOpen = await first;
+    while (isOpen === true) isOpen = await cursor?.push(take);
 
     expect(seen).toEqual(range(0, 2 + 2 * (ids.length + 1)));
     expect(host.stats()).toMatchObject({ listeners: 0 });

@@ -93,11 +93,11 @@ function cursorOf(dependencies: FollowDependencies, options: FollowOptions, atta
 
   async function next(): Promise<readonly FollowedEvent[] | undefined> {
     let taken: readonly FollowedEvent[] | undefined;
-    const goesOn = await push((events) => {
+    const isOpen = await push((events) => {
       taken = events;
       return false;
     });
-    return taken ?? (goesOn ? [] : undefined);
+    return taken ?? (isOpen ? [] : undefined);
   }
 
   /** What there is after the position, `[]` when nothing yet, undefined when nothing will come. */

@@ -23,14 +23,14 @@ import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
  */
 export interface Values {
   show(events: readonly StoredWireEvent[]): Promise<Shown>;
-  /** The run as of where the reader goes on, and the sequence of its last event. */
+  /** The run as of where the reader continues, and the sequence of its last event. */
   baseline(): Promise<{ readonly text: string; readonly seq: number }>;
   close(): void;
 }
 
 export interface Shown {
   readonly followed: readonly FollowedEvent[];
-  /** Where the reader goes on. */
+  /** Where the reader continues. */
   readonly nextSeq: number;
 }
 

@@ -14,7 +14,7 @@ export interface StoredWireEvent extends WireEvent, FollowedEvent {
 /** What a document says of its run. */
 type WiredRun = Pick<CreationRecord, 'runId' | 'engineVersion' | 'source'>;
 
-/** Adds the wire document to a stored event. It is put together when first asked for, once, whoever asks. */
+/** Adds the wire document to a stored event. It is assembled once, when first read. */
 export function toWireEvent(record: WiredRun, event: StoredEvent): StoredWireEvent {
   return new AssembledEvent(record, event);
 }

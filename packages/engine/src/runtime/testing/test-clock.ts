@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that moves only when it is advanced. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
 }

@@ -316,7 +316,7 @@ function triggerData(
   };
 }
 
-/** A trigger acts for whoever made it. */
+/** A trigger acts for its creator. */
 function triggerCaller(tenant: string, { createdBy, id }: Trigger): Caller {
   return {
     tenant,

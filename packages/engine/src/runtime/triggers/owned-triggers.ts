@@ -257,7 +257,7 @@ function scheduleName({ id }: WorkflowDefinition, trigger: WorkflowTrigger): str
   return `${id}.${trigger.id}`;
 }
 
-/** The same for every version, so that senders need not be told of a new one. */
+/** The same for every version, so that senders keep their URL. */
 export function ownedTriggerId(tenant: string, workflowId: string, triggerId: string): string {
   return `tr_${sha256Base64Url(`weft-trigger\n${tenant}\n${workflowId}\n${triggerId}`).slice(0, 22)}`;
 }

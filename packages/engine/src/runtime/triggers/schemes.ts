@@ -59,7 +59,7 @@ const SCHEMES: Readonly<Record<TriggerScheme, Scheme>> = {
     },
     // Without an id the signature is one: it covers the time and the content.
     deliveryId: ({ headers }) => headers['openwop-delivery-id'] ?? protocolSignature(headers),
-    // The id is not signed: whoever has captured a delivery could send it again under another one.
+    // The id is not signed: an attacker could replay a captured delivery under another one.
     signature: ({ headers }) => protocolSignature(headers),
   },
   github: {

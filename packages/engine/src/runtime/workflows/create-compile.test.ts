@@ -48,7 +48,7 @@ describe('definitions that come in a crowd', () => {
     const tenants = Array.from({ length: 24 }, (_, at) => `t${at % 6}`);
     await Promise.all(tenants.map(makeReady));
 
-    // The next one may begin before who waited for the last is told.
+    // The next one may begin before the waiter of the last is notified.
     expect(mostOfOne).toBeLessThanOrEqual(2);
     expect(mostInAll).toBeLessThanOrEqual(5);
   });

@@ -11,7 +11,7 @@ import { errorFields, type Log } from '../../ports/log.ts';
 import type { NodeTypes } from '../node-types/node-types.ts';
 
 /**
- * Definitions that this process is to keep registered, such as those of files beside it. One that names node types which no worker has
+ * Definitions that this process is to keep registered, such as those of a folder. One that names node types which no worker has
  * served is held until they are known; in development each is registered again when its types have newer versions.
  *
  * N-5. A definition that is held is registered once its types are known to this process: at once when a worker serves them here, and

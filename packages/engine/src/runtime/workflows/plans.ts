@@ -11,7 +11,7 @@ import type { Compile } from './compile-definition.ts';
 export interface Plans {
   /** `tenant`: whose turn it takes if it must be made ready first. */
   get(digest: string, tenant: string): Promise<Plan>;
-  /** Whoever has just compiled a definition that will be run soon spares others doing it again. */
+  /** Keeps a plan that was just compiled and will be run soon, so that it is not compiled again. */
   keep(plan: Plan, tenant: string): void;
 }
 

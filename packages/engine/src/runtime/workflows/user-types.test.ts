@@ -109,7 +109,7 @@ describe('a definition that uses node types of users', () => {
     expect((await refusal(other)).code).toBe('workflow_version_exists');
   });
 
-  it('is told which versions it would use', async () => {
+  it('gets the versions that it would use', async () => {
     await types.register(alice, [chargeType(), chargeType({ version: '1.2.0' })], { dev: false });
     const both = workflow([
       { id: 'a', typeId: 'core.noop' },

@@ -53,7 +53,7 @@ describe('registering a workflow', () => {
     });
   });
 
-  it('registers changed content beside the old one under dev, also when it changes back', async () => {
+  it('registers changed content in addition to the old one under dev, also when it changes back', async () => {
     const { host } = await open();
     const dev = { strict: false, dev: true };
     await host.workflows.register(alice, one, dev);

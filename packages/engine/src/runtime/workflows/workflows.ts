@@ -99,7 +99,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
       await dependencies.onRegistered(caller.tenant, id);
       return { id, version, digest, created: false, warnings: compiled.warnings };
     }
-    // Under --dev a file that changed, or changed back, is registered beside the versions it had before.
+    // Under --dev a file that changed, or changed back, is registered in addition to its earlier versions.
     if (known !== undefined && !options.dev) throw versionExists(id, version);
     const registered = known === undefined ? version : `${version}+${digest.slice(0, 8)}`;
     const before = known && (await store.readWorkflow(caller.tenant, id, registered));
@@ -223,7 +223,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
   };
 }
 
-/** Down to the members of a node's config, of which there may be very many. */
+/** Down to the members of a node's config, which may be very many. */
 const DIGEST_LEVELS = 4;
 
 /** What a definition is: its bytes as they will be kept, and the digest of its canonical form. */

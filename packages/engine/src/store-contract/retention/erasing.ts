@@ -90,7 +90,7 @@ export function erasingContract(subject: Subject): void {
       expect(await subject.store.readRun(runId, 'acme')).not.toHaveProperty('erasedAt');
     });
 
-    it('is refused while somebody may need what it takes', async () => {
+    it('is refused while another run may need what it takes', async () => {
       const { store } = subject;
       const [open, source] = [await givenOpenRun(), await givenEndedRun()];
       const fork = await givenOpenRun(forkOf(source));

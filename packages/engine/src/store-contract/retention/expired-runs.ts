@@ -45,20 +45,20 @@ export function expiredRunsContract(subject: Subject): void {
       expect(await expired('acme', START)).toEqual([]);
     });
 
-    it('are told apart by tenant, or all together on behalf of the host', async () => {
+    it('are listed by tenant, or of all tenants for the host', async () => {
       const mine = await givenRun(START, START + 1);
       const theirs = await givenRun(START, START + 2, 'other');
 
       expect((await expired('acme', START + DAY)).map(({ runId }) => runId)).toEqual([mine]);
       expect((await expired('other', START + DAY)).map(({ runId }) => runId)).toEqual([theirs]);
-      expect(await expired('nobody', START + DAY)).toEqual([]);
+      expect(await expired('stranger', START + DAY)).toEqual([]);
       expect((await expired(undefined, START + DAY)).map(({ tenant }) => tenant).toSorted()).toEqual([
         'acme',
         'other',
       ]);
     });
 
-    it('come in pages that go on although what was listed is purged meanwhile', async () => {
+    it('come in pages that continue although what was listed is purged meanwhile', async () => {
       const all = [];
       for (let index = 0; index < 7; index += 1) all.push(await givenRun(START + index, START + index));
       const first = await subject.store.listExpired('acme', START + DAY, { limit: 3 });

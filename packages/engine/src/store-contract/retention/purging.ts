@@ -75,7 +75,7 @@ export function purgingContract(subject: Subject): void {
       const stone = { purgedAt: START + 50, until: START + DAY };
       expect(await store.readTombstone(runId, 'acme')).toEqual(stone);
       expect(await store.readTombstone(runId, 'other')).toBeUndefined();
-      expect(await store.readTombstone(runId, 'nobody ever')).toBeUndefined();
+      expect(await store.readTombstone(runId, 'stranger')).toBeUndefined();
       expect(await store.readTombstone('no run id', 'acme')).toBeUndefined();
       subject.now = START + DAY - 1;
       expect(await store.readTombstone(runId, 'acme')).toEqual(stone);
@@ -119,7 +119,7 @@ export function purgingContract(subject: Subject): void {
       expect(await readAll(subject.store, runId)).toHaveLength(1);
     });
 
-    it('takes away an imported run whose log has no end: it never goes on', async () => {
+    it('takes away an imported run whose log has no end: it never continues', async () => {
       const runId = await givenImportedRun();
 
       await given(subject.store, purgeUnit(runId));
@@ -129,7 +129,7 @@ export function purgingContract(subject: Subject): void {
       expect(await subject.store.readTombstone(runId, 'acme')).toBeDefined();
     });
 
-    it('is refused for an imported run while a fork of it is under way', async () => {
+    it('is refused for an imported run while a fork of it is open', async () => {
       const source = await givenImportedRun();
       const fork = await givenOpenRun(forkOf(source));
 
@@ -153,7 +153,7 @@ export function purgingContract(subject: Subject): void {
       expect(await subject.store.readRun(runId, 'acme')).toBeUndefined();
     });
 
-    it('is refused while a fork of the run is under way, and not afterwards', async () => {
+    it('is refused while a fork of the run is open, and not afterwards', async () => {
       const source = await givenEndedRun();
       const fork = await givenOpenRun(forkOf(source));
 
@@ -169,7 +169,7 @@ export function purgingContract(subject: Subject): void {
       await given(subject.store, purgeUnit(fork));
     });
 
-    it('is refused while a fork of a fork is under way, however long the chain', async () => {
+    it('is refused while a fork of a fork is open, however long the chain', async () => {
       const source = await givenEndedRun();
       const first = await givenEndedRun(forkOf(source));
       const second = await givenEndedRun(forkOf(first, 2));
@@ -182,7 +182,7 @@ export function purgingContract(subject: Subject): void {
       await given(subject.store, purgeUnit(source), purgeUnit(first), purgeUnit(second), purgeUnit(last));
     });
 
-    it('is refused for a child while its parent is under way', async () => {
+    it('is refused for a child while its parent is open', async () => {
       const parent = await givenOpenRun();
       const link = { runId: parent, nodeId: 'n', nodeKey: 'n', ancestors: ['root'], collect: [] };
       const child = await givenEndedRun({ record: { parent: link } });

@@ -3,7 +3,7 @@ import { anyJson, count, jsonObject, nonEmpty, open, positive } from '../../docu
 import { EventError } from './payload-parts.ts';
 import { DEBUG, event, family } from './row.ts';
 
-/** What this host records beside the protocol's types, under its own prefix. */
+/** Event types of this host, under its own prefix. */
 export const WEFT_EVENTS = family('weft', [
   event(
     'weft.approval.asked',

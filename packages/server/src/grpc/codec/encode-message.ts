@@ -117,7 +117,7 @@ function* writeOne(encoding: Encoding, field: FieldShape, value: Json | Uint8Arr
   } else writeScalar(writer, field, value);
 }
 
-/** Where presence is not told, the default is told by silence. */
+/** Where a field has no presence, its default is not written. */
 function isDefault({ kind, isOptional, isRepeated, oneof }: FieldShape, value: Json | Uint8Array): boolean {
   const isTold = isOptional || isRepeated || oneof !== undefined || kind === 'value';
   return !isTold && (value === 0 || value === '' || value === false);

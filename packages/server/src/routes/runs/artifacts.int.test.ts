@@ -3,6 +3,7 @@ import type { EffectNodeType, Host } from '@weft/engine';
 import { Type } from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type RunningServer, startServer } from '../../start-server.ts';
+import { node, workflow } from '../../testing/definitions.ts';
 import { type Harness, openHarness } from '../../testing/harness.ts';
 
 const PIECE = 256 * 1024;
@@ -23,19 +24,7 @@ const produce: EffectNodeType = {
   },
 };
 
-const WORKFLOW = {
-  id: 'produces',
-  name: 'Produces',
-  version: '1',
-  nodes: [
-    { id: 'make', typeId: 'test.produce', name: 'make', position: { x: 0, y: 0 }, config: {}, inputs: {} },
-  ],
-  edges: [],
-  triggers: [{ id: 'manual', type: 'manual', enabled: true }],
-  variables: [],
-  metadata: { tags: [] },
-  settings: { timeout: 60_000 },
-};
+const WORKFLOW = workflow('produces', [node('make', 'test.produce')]);
 
 let harness: Harness;
 let server: RunningServer;

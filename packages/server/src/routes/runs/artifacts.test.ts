@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EffectNodeType } from '@weft/engine';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { node, workflow } from '../../testing/definitions.ts';
 import { type Harness, openHarness } from '../../testing/harness.ts';
 
 const BYTES = Buffer.alloc(600_000, 'some bytes ');
@@ -22,19 +23,7 @@ const produce: EffectNodeType = {
   },
 };
 
-const WORKFLOW = {
-  id: 'produces',
-  name: 'Produces',
-  version: '1',
-  nodes: [
-    { id: 'make', typeId: 'test.produce', name: 'make', position: { x: 0, y: 0 }, config: {}, inputs: {} },
-  ],
-  edges: [],
-  triggers: [{ id: 'manual', type: 'manual', enabled: true }],
-  variables: [],
-  metadata: { tags: [] },
-  settings: { timeout: 60_000 },
-};
+const WORKFLOW = workflow('produces', [node('make', 'test.produce')]);
 
 let harness: Harness;
 let url: string;

@@ -1,4 +1,5 @@
-import type { DeadDelivery, Host } from '@weft/engine';
+import type { Host } from '@weft/engine';
+import type { DeadDelivery } from '@weft/protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Harness, openHarness } from '../../testing/harness.ts';
 

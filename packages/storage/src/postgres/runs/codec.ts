@@ -151,7 +151,7 @@ export function suspicionText(suspicion: Suspicion | undefined): string | null {
   return suspicion === undefined ? null : JSON.stringify(suspicion);
 }
 
-/** A place in a list: what its last row is sorted by. Opaque to whoever carries it. */
+/** A place in a list: what its last row is sorted by. Opaque to clients. */
 export function encodeCursor(place: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url');
 }

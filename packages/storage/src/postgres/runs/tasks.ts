@@ -99,7 +99,7 @@ export function prepareTasks(
   const query = <Row>(text: string, values: readonly Scalar[]) =>
     pool.use((connection) => connection.query<Row>(text, values));
 
-  /** Tells the holder of the run, wherever it is, and whoever has one of its tasks. */
+  /** Notifies the holder of the run, wherever it is, and the holders of its tasks. */
   function tell(rows: readonly { readonly run: string }[]): boolean {
     if (rows.length > 0) notifier.publishCommands(new Map(rows.map(({ run }) => [run, 0])));
     return rows.length > 0;

@@ -129,7 +129,7 @@ describe('the high-water mark of an SQLite store', () => {
     expect(lossOn(path).reason).toBe('other_history');
   });
 
-  it('cannot be told from one half alone, and is refused when both are unreadable (S-14)', async () => {
+  it('needs one readable half, and is refused when both are unreadable (S-14)', async () => {
     const path = newPath();
     const store = openSqliteStore({ path });
     await commit(store, 3);

@@ -85,7 +85,7 @@ export const BROKEN_STARTED: readonly [RuleId, string, Change][] = [
   ['S2', 'a due time that nothing became of', without(LAST)],
   [
     'S2',
-    'a skip that nobody saw and the schedule has not counted',
+    'a skip that was not recorded and the schedule has not counted',
     schedule({ firings: [], last: { ...SCHEDULE.last, skipped: 0 } }),
   ],
   ['S2', 'a due time that was started and skipped', withRun(due('due-1', 1))],
@@ -109,7 +109,7 @@ export const BROKEN_STARTED: readonly [RuleId, string, Change][] = [
     'two runs of one key',
     { started: { manual: [{ schedule: 'poll', key: 'k', runIds: ['by-hand', 'other'] }] } },
   ],
-  ['S5', 'a start by hand that no client was told of', { started: { manual: [] } }],
+  ['S5', 'a start by hand that was never acknowledged', { started: { manual: [] } }],
   ['S6', 'two runs of one delivery', sent({ runIds: ['delivered', 'again'] })],
   ['S6', 'a delivery that was started twice', sent({ started: 2 })],
   ['S6', 'a delivery without a run', without(DELIVERED)],

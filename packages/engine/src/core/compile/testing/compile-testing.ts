@@ -27,7 +27,7 @@ const NODE_TYPES: ReadonlyMap<string, NodeType> = new Map(
     pure('core.noop'),
     pure('core.greet', Type.Object({ name: Type.Optional(Type.String()) }, closed), {
       prepare: (config, tools) => {
-        if (config['name'] === 'nobody') tools.refuse('/name', 'Greet somebody.');
+        if (config['name'] === '') tools.refuse('/name', 'The name is empty.');
         return { prepared: config['name'] ?? null };
       },
     }),

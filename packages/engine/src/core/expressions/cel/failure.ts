@@ -1,7 +1,7 @@
 /**
  * An expression that cannot be evaluated with these values: a missing key, a division by zero. Inside it `||`, `&&`, `all` and
  * `exists` may find an answer all the same; what leaves it is an ExpressionError. That a budget is exceeded is no such failure:
- * nothing inside an expression can go on after that.
+ * it ends the whole evaluation.
  */
 export class EvaluationFailure extends Error {}
 

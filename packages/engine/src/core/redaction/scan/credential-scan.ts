@@ -56,7 +56,7 @@ function followers(place: number): Uint8Array {
 /** Whether this character may stand at this place of a credential that begins so. */
 function mayFollow(
   begin: string,
-  { goesOn, anyCase }: CredentialShape,
+  { continues, anyCase }: CredentialShape,
   place: number,
   code: number,
 ): boolean {
@@ -64,7 +64,7 @@ function mayFollow(
     const sign = String.fromCharCode(code);
     return begin[place] === (anyCase === true ? sign.toLowerCase() : sign);
   }
-  const [part] = goesOn;
+  const [part] = continues;
   const index = place - begin.length;
   if (typeof part === 'string') return part.charCodeAt(index) === code || index >= part.length;
   return part === undefined || 'form' in part || index >= part.min || isIn(part.of, code);
@@ -180,14 +180,14 @@ function match(
   if (start === undefined || start < free || !isBoundary(text, start)) return undefined;
   let from = at + begin.length;
   let hidden: Found | undefined;
-  for (let index = 0; index < shape.goesOn.length; index++) {
-    const found = matchPart(text, from, shape.goesOn[index] as Part, runs);
+  for (let index = 0; index < shape.continues.length; index++) {
+    const found = matchPart(text, from, shape.continues[index] as Part, runs);
     if (found === undefined) return undefined;
     if (index === shape.hides) hidden = found;
     from = found.end;
   }
-  const last = shape.goesOn.at(-1);
-  // What has a fixed length does not go on as another word.
+  const last = shape.continues.at(-1);
+  // A credential of fixed length is not followed by a word character.
   if (typeof last === 'object' && 'max' in last && isIn(IN.alnum, codeAt(text, from))) return undefined;
   const span =
     hidden === undefined
@@ -266,7 +266,7 @@ function codeAt(text: string, at: number): number {
 }
 
 /**
- * Whether a word may begin here: it does not go on with what is before it. The last letter of an escape, as in `\nsk-…` or
+ * Whether a word may begin here: the character before it is not part of a word. The last letter of an escape, as in `\nsk-…` or
  * `%3Dsk-…`, is no part of a word.
  */
 function isBoundary(text: string, at: number): boolean {

@@ -18,7 +18,7 @@ describe.each(CREDENTIAL_SHAPES.map((shape) => [shape.name] as const))('a %s', (
     expect(redactText(shown)).toBe(shown);
   });
 
-  it('is told by its name', () => {
+  it('is recognized by its name', () => {
     expect(findCredentials(text).map(({ shape }) => shape.name)).toEqual([name]);
   });
 
@@ -108,7 +108,7 @@ describe('credentials', () => {
     expect(redactText('see amqp://me:$ecret1@host now')).toBe('see amqp://me:[REDACTED]@host now');
   });
 
-  it('are told by name and value where an object keeps them apart', () => {
+  it('are recognized by name and value where an object keeps them apart', () => {
     const value = CREDENTIAL_EXAMPLES['AWS secret key']?.hidden ?? '';
 
     expect(credentialMember('aws_secret_access_key', value)?.name).toBe('AWS secret key');

@@ -104,7 +104,7 @@ export function createLiteralSearch<Tag>(): LiteralSearch<Tag> {
     return { spans, openFrom: text.length, isGivenUp: true };
   }
 
-  /** Returns the first place from which a value could go on beyond the end. */
+  /** Returns the first place from which a value could continue beyond the end. */
   function searchText(
     text: string,
     before: string,

@@ -1,7 +1,7 @@
 /** What stands in the place of a hidden value. */
 export const MASK = '[REDACTED]';
 
-/** The mark of a resolved secret, which may be told by its id. */
+/** The mark of a resolved secret. Its id is not secret. */
 export function secretMark(secretId: string): string {
   return `[REDACTED:${secretId}]`;
 }

@@ -33,10 +33,10 @@ export function createPieceMask<Tag>(
     let from = covered?.until ?? 0;
     for (const { start, end: to, tag } of spans) {
       if (start >= end) break;
-      const goesOn =
+      const continues =
         covered !== undefined && (start < covered.until || (start === covered.until && tag === covered.tag));
-      if (!goesOn) shown += held.slice(from, start) + markOf(tag);
-      covered = { tag: goesOn && covered !== undefined ? covered.tag : tag, until: Math.max(from, to) };
+      if (!continues) shown += held.slice(from, start) + markOf(tag);
+      covered = { tag: continues && covered !== undefined ? covered.tag : tag, until: Math.max(from, to) };
       from = covered.until;
     }
     if (from < end) {

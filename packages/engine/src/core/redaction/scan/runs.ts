@@ -50,7 +50,7 @@ export class Runs {
     return first < end;
   }
 
-  /** Counts what is done with a run beside finding its end. */
+  /** Counts work on a run other than finding its end. */
   spend(steps: number): void {
     if (this.#work !== undefined) this.#work.steps += steps;
   }

@@ -29,7 +29,7 @@ const SIMPLE_ESCAPES: ReadonlyMap<number, string> = new Map(
   }).map(([sign, meant]) => [sign.charCodeAt(0), meant]),
 );
 
-/** `isOpen`: the text goes on, so an escape that is cut off at its end is left out. */
+/** `isOpen`: more text follows, so an escape that is cut off at its end is left out. */
 export function unescaped(text: string, isOpen: boolean, work?: Work): View | undefined {
   return decoded(text, '\\', work, (at) => {
     if (text.charCodeAt(at) !== BACKSLASH) return undefined;
