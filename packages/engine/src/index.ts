@@ -148,6 +148,7 @@ export type {
   DocumentPlace,
   DocumentUnit,
   DocumentWrite,
+  EnqueuedRow,
   DrainPolicy,
   DueDocument,
   DueDocuments,
