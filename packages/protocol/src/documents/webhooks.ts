@@ -59,7 +59,7 @@ export const DeliveryListSchema = open({
   deliveries: Type.Array(
     open({
       deliveryId: nonEmpty,
-      kind: Type.Enum(['webhook', 'callback']),
+      kind: Type.Enum(['webhook', 'callback', 'push']),
       webhookId: optional(nonEmpty),
       runId,
       sequence: count,

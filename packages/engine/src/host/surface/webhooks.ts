@@ -57,7 +57,7 @@ export interface WebhookSummary {
 /** A delivery that has failed for the last time. */
 export interface DeadDelivery {
   readonly deliveryId: string;
-  readonly kind: 'webhook' | 'callback';
+  readonly kind: 'webhook' | 'callback' | 'push';
   readonly webhookId?: string;
   readonly runId: string;
   readonly sequence: number;
