@@ -99,6 +99,7 @@ export type {
   PeerTaskState,
 } from './ports/peers.ts';
 export type { Tool, ToolCall, ToolContext, ToolResult, Tools, ToolServerStatus } from './ports/tools.ts';
+export type { TaskPushBody, TaskPushFormat, ToldTask } from './ports/task-pushes.ts';
 export { checkArguments } from './nodes/tools/tool-arguments.ts';
 export { renderNodeReference } from './nodes/reference.ts';
 export { renderTypedNodes } from './nodes/typed-nodes.ts';
@@ -148,6 +149,7 @@ export type {
   DocumentPlace,
   DocumentUnit,
   DocumentWrite,
+  EnqueuedRow,
   DrainPolicy,
   DueDocument,
   DueDocuments,

@@ -1,5 +1,6 @@
 export { createApp } from './app.ts';
 export type { AppDeps } from './app.ts';
+export { A2A_PUSHES } from './a2a/task-push-format.ts';
 export type { RateLimit, ServerOptions } from './options.ts';
 export { readStudioFiles } from './studio/studio-files.ts';
 export type { StudioFiles } from './studio/studio-files.ts';

@@ -1,8 +1,12 @@
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@weft/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type HoldingProxy, openHoldingProxy } from '../testing/holding-proxy.ts';
 import { freePort, type HostProcess, startHostProcess } from '../testing/host-process.ts';
 import { serveHere, weft } from '../testing/served.ts';
 
@@ -18,6 +22,12 @@ const OTHER: Readonly<Record<Name, Name>> = { ada: 'bob', bob: 'ada' };
 let cwd: string;
 const ports = { ada: 0, bob: 0 };
 const hosts: Partial<Record<Name, HostProcess>> = {};
+/** By which ada reaches bob. */
+let proxy: HoldingProxy;
+/** Told how bob's tasks stand. It answers once it may. */
+let receiver: Server;
+let mayAnswer = true;
+const told: string[] = [];
 
 const node = (id: string, typeId: string, config: JsonObject, inputs: JsonObject = {}) => ({
   id,
@@ -80,7 +90,11 @@ const url = (name: Name) => `http://127.0.0.1:${ports[name]}`;
 async function call(name: Name, method: string, path: string, body?: unknown): Promise<JsonObject> {
   const response = await fetch(`${url(name)}${path}`, {
     method,
-    headers: { authorization: `Bearer ${KEYS[name]}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${KEYS[name]}`,
+      'content-type': 'application/json',
+      'a2a-version': '1.0',
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return (await response.json()) as JsonObject;
@@ -107,15 +121,36 @@ async function prepare(name: Name): Promise<void> {
       body: JSON.stringify(body),
     });
   await served.stop();
-  const peers = { [OTHER[name]]: { url: url(OTHER[name]), apiKey: 'secret:peer-key' } };
+  const peers = {
+    [OTHER[name]]: { url: name === 'ada' ? proxy.url : url('ada'), apiKey: 'secret:peer-key' },
+  };
   await writeFile(
     join(cwd, `${name}.json`),
-    JSON.stringify({ a2a: { peers }, 'claim-ttl-ms': 2_000, 'heartbeat-ms': 500 }),
+    JSON.stringify({
+      a2a: { peers },
+      ...(name === 'bob' && { 'public-url': proxy.url }),
+      'claim-ttl-ms': 2_000,
+      'heartbeat-ms': 500,
+      'delivery-timeout-ms': 500,
+      'delivery-lease-ms': 1_500,
+      'allow-egress': [`127.0.0.1:${(receiver.address() as AddressInfo).port}`],
+    }),
   );
 }
 
 beforeAll(async () => {
   cwd = await realpath(await mkdtemp(join(tmpdir(), 'weft-two-')));
+  proxy = await openHoldingProxy(() => url('bob'));
+  receiver = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (!mayAnswer) return;
+      told.push(Buffer.concat(chunks).toString());
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   for (const name of ['ada', 'bob'] as const) ports[name] = await freePort();
   await Promise.all([prepare('ada'), prepare('bob')]);
   await Promise.all([start('ada'), start('bob')]);
@@ -123,6 +158,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all(Object.values(hosts).map((host) => host.stop()));
+  await proxy?.close();
+  receiver?.closeAllConnections();
+  receiver?.close();
   await rm(cwd, { recursive: true, force: true });
 });
 
@@ -154,14 +192,28 @@ describe('two hosts that call each other', () => {
     expect(output).toContain('accept');
   });
 
-  it('are both killed with the task in flight, and it is done once', async () => {
+  it('are both killed with the task in flight, and it is done once, and told in order (G-5)', async () => {
     const runId = await begin('ada', 'hold');
     await expect
       .poll(() => runsOf('bob', 'wait'), { timeout: 20_000 })
       .toMatchObject([{ status: 'waiting-external' }]);
+    const [begun] = await runsOf('bob', 'wait');
+    mayAnswer = false;
+    const reached = once(receiver, 'request');
+    await call('bob', 'POST', '/v1/a2a', {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'CreateTaskPushNotificationConfig',
+      params: {
+        taskId: begun?.['runId'],
+        url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
+      },
+    });
+    await reached;
     const steps = async () => JSON.stringify(await call('ada', 'GET', `/v1/runs/${runId}/events/poll`));
     await expect.poll(steps, { timeout: 20_000 }).toContain('follow-1');
     await Promise.all([hosts.ada?.kill(), hosts.bob?.kill()]);
+    mayAnswer = true;
 
     await Promise.all([start('ada'), start('bob')]);
     const [remote] = await runsOf('bob', 'wait');
@@ -171,6 +223,8 @@ describe('two hosts that call each other', () => {
 
     await reaches('ada', runId, 'completed');
     expect(await runsOf('bob', 'wait')).toHaveLength(1);
+    await expect.poll(() => told.at(-1), { timeout: 20_000 }).toContain('TASK_STATE_COMPLETED');
+    expect(told[0]).toContain('TASK_STATE_WORKING');
   });
 
   it('tell each other when a run is cancelled', async () => {
@@ -188,4 +242,27 @@ describe('two hosts that call each other', () => {
     const [remote] = await runsOf('bob', 'wait');
     await reaches('bob', String(remote?.['runId']), 'cancelled');
   });
+
+  it.each([['ada'], ['bob']] as const)(
+    'do a task once although %s is killed with the message in flight (G-1)',
+    async (killed) => {
+      const before = (await runsOf('bob', 'wait')).length;
+      const answered = proxy.hold('"wait"');
+      const runId = await begin('ada', 'hold');
+      await answered;
+
+      await hosts[killed]?.kill();
+      await start(killed);
+
+      if (killed === 'bob') proxy.drop();
+      const steps = async () => JSON.stringify(await call('ada', 'GET', `/v1/runs/${runId}/events/poll`));
+      await expect.poll(steps, { timeout: 20_000 }).toContain('follow-1');
+      const [remote] = await runsOf('bob', 'wait');
+      await call('bob', 'POST', `/v1/runs/${String(remote?.['runId'])}/interrupts/outside`, {
+        resumeValue: { id: '7' },
+      });
+      await reaches('ada', runId, 'completed');
+      expect(await runsOf('bob', 'wait')).toHaveLength(before + 1);
+    },
+  );
 });

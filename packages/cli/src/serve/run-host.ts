@@ -17,7 +17,7 @@ import {
   publicKeyText,
 } from '@weft/engine';
 import { endpointOf, isHostError } from '@weft/protocol/plain';
-import { type Telemetry, createApp, startServer } from '@weft/server';
+import { A2A_PUSHES, type Telemetry, createApp, startServer } from '@weft/server';
 import type { RunningGrpcServer } from '@weft/server/grpc';
 import type { StoreLoss } from '@weft/storage';
 import { openAnchorFile } from './keys/audit-anchor-file.ts';
@@ -128,6 +128,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     node: hostname(),
     mcpServerUrls: [endpointOf('sendMcpMessage').path],
     agentCardUrl: endpointOf('getAgentCard').path,
+    taskPushes: A2A_PUSHES,
     exportsTelemetry: settings.otlp !== undefined,
     grpc: () => grpc,
     ...(clock === undefined ? {} : { clock }),

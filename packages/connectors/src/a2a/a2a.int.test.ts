@@ -218,6 +218,35 @@ describe('an agent that behaves badly', () => {
     expect(String(failure)).toMatch(message);
   });
 
+  it('that is lost while it takes a message is sent the same one again, if it takes none twice (G-1)', async () => {
+    const received: Json[] = [];
+    let losses = 0;
+    const extensions = [{ uri: 'urn:weft:a2a:idempotent-messages' }];
+    const listener: RequestListener = (request, response) => {
+      void bodyOf(request).then((body) => {
+        const { id = null, params } = JSON.parse(body || '{}') as JsonObject;
+        const isCard = request.method === 'GET';
+        if (!isCard) received.push((params as JsonObject)['message'] ?? null);
+        // The message, and then the card, as a host does that is killed and restarted.
+        if (received.length === 1 && (losses += 1) <= 2) return void request.socket.destroy();
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(isCard ? JSON.stringify({ ...CARD(url), capabilities: { extensions } }) : task(SENT)(id));
+      });
+    };
+    const url = await listen(listener);
+    const peers = peersAt(url);
+    const cardDigest = await digestOf(peers);
+
+    const sent = await peers.send({ peer: 'it', skill: 'echo', content: 'hi', cardDigest }, contextOf('m-1'));
+
+    const [first, second] = received;
+    expect(losses).toBe(3);
+    expect(sent).toMatchObject({ taskId: 't', state: 'WORKING' });
+    expect(first).toMatchObject({ messageId: 'm-1' });
+    expect(second).toEqual(first);
+  });
+
   it('that answers for another task is not believed, and one that never ends is left', async () => {
     const peers = peersAt(await openBadAgent(task({ ...SENT.task, id: 'another' })));
     const endless = peersAt(await openBadAgent(task(SENT.task)));

@@ -83,14 +83,17 @@ export function unavailable(peer: string, problem: string, cause?: unknown): Nod
 }
 
 function lost(peer: string, isSafe: boolean, error: Error): NodeFailure {
+  return isSafe ? unavailable(peer, `it did not answer: ${messageOf(error)}`, error) : notKnown(peer, error);
+}
+
+/** A message has left, and there is no answer. */
+export function notKnown(peer: string, error: Error): NodeFailure {
   const message = `The peer "${peer}" did not answer: ${messageOf(error)}.`.replace(/\.\.$/, '.');
-  return isSafe
-    ? unavailable(peer, `it did not answer: ${messageOf(error)}`, error)
-    : new NodeFailure(
-        'peer_connection_lost',
-        `${message} Whether it has taken the message is not known; look there before you send it again.`,
-        { details: { peer, outcome: 'unknown' }, cause: error },
-      );
+  return new NodeFailure(
+    'peer_connection_lost',
+    `${message} Whether it has taken the message is not known; look there before you send it again.`,
+    { details: { peer, outcome: 'unknown' }, cause: error },
+  );
 }
 
 /** Libraries wrap what `fetch` throws. */

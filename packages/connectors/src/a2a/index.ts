@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   NodeFailure,
+  type PeerCard,
   type PeerContext,
   type Peers,
   type PeerTask,
@@ -10,7 +11,7 @@ import {
 import { type ReadCard, readCard } from './card.ts';
 import type { A2aPeer } from './config.ts';
 import type { PeerConnection } from './connection.ts';
-import { peerFailure, PeerStatusError } from './failures.ts';
+import { notKnown, peerFailure, PeerStatusError } from './failures.ts';
 import { A2A_LIMITS } from './limits.ts';
 import { peerFetch } from './peer-fetch.ts';
 import { connectPlainly } from './plain-connection.ts';
@@ -41,7 +42,7 @@ export function createA2aPeers(configured: readonly A2aPeer[]): Peers {
   async function connect(
     { peer: name, cardDigest }: Omit<PeerTaskRef, 'taskId'>,
     context: PeerContext,
-  ): Promise<PeerConnection> {
+  ): Promise<PeerConnection & Pick<PeerCard, 'takesRepeats'>> {
     const peer = peerOf(name);
     const key = await keyOf(peer, context);
     const { card, agent } = await fetchCard(peer, context, key).catch((error: unknown) => {
@@ -50,9 +51,11 @@ export function createA2aPeers(configured: readonly A2aPeer[]): Peers {
     if (cardDigest !== undefined && !card.skills.some(({ digest }) => digest === cardDigest))
       throw changed(name);
     const fetchImpl = peerFetch(peer, context, key);
-    return agent === undefined
-      ? connectPlainly(name, peer.url, fetchImpl)
-      : await connectBySdk(name, agent, fetchImpl);
+    const connection =
+      agent === undefined
+        ? connectPlainly(name, peer.url, fetchImpl)
+        : await connectBySdk(name, agent, fetchImpl);
+    return { ...connection, takesRepeats: card.takesRepeats };
   }
 
   async function asked<Result>(peer: string, isSafe: boolean, work: () => Promise<Result>): Promise<Result> {
@@ -72,12 +75,22 @@ export function createA2aPeers(configured: readonly A2aPeer[]): Peers {
       const { card } = await asked(name, true, () => fetchCard(peer, context, key));
       return card;
     },
-    async send({ peer, skill, content, cardDigest, taskId, contextId }, context) {
-      const connection = await connect({ peer, cardDigest }, context);
-      const messageId = context.invocationId;
-      return await asked(peer, false, () =>
-        connection.send({ messageId, skill, content, taskId, contextId }),
-      );
+    async send({ peer, cardDigest, ...content }, context) {
+      const message = { messageId: context.invocationId, ...content };
+      const until = performance.now() + A2A_LIMITS.maxAbsenceMs;
+      let mayBeTaken = false;
+      for (let waitMs: number = A2A_LIMITS.firstPollMs; ; waitMs = nextWait(waitMs)) {
+        try {
+          const connection = await connect({ peer, cardDigest }, context);
+          mayBeTaken ||= connection.takesRepeats;
+          return await asked(peer, mayBeTaken, () => connection.send(message));
+        } catch (error) {
+          if (!mayBeTaken || !isAbsence(error)) throw error;
+          // Another attempt of the node would send it under another id.
+          if (performance.now() > until) throw notKnown(peer, error);
+        }
+        await pause(waitMs, undefined, { signal: context.signal });
+      }
     },
     async follow({ peer, taskId, cardDigest }, timeoutMs, context) {
       const until = performance.now() + timeoutMs;
@@ -87,7 +100,7 @@ export function createA2aPeers(configured: readonly A2aPeer[]): Peers {
       while (performance.now() < until) {
         const leftMs = Math.max(until - performance.now(), 0);
         await pause(Math.min(waitMs, leftMs), undefined, { signal: context.signal });
-        waitMs = Math.min(waitMs * A2A_LIMITS.pollFactor, A2A_LIMITS.maxPollMs);
+        waitMs = nextWait(waitMs);
         try {
           const reached = (connection ??= await connect({ peer, cardDigest }, context));
           const task = await asked(peer, true, () => reached.task(taskId));
@@ -95,7 +108,7 @@ export function createA2aPeers(configured: readonly A2aPeer[]): Peers {
           seen = performance.now();
         } catch (error) {
           const isGone = performance.now() - seen > A2A_LIMITS.maxAbsenceMs || context.signal.aborted;
-          if (isGone || !(error instanceof NodeFailure) || !error.retryable) throw error;
+          if (isGone || !isAbsence(error)) throw error;
         }
       }
       throw timedOut(peer, taskId, timeoutMs);
@@ -105,6 +118,14 @@ export function createA2aPeers(configured: readonly A2aPeer[]): Peers {
       return await asked(peer, true, () => connection.cancel(taskId));
     },
   };
+}
+
+function nextWait(waitMs: number): number {
+  return Math.min(waitMs * A2A_LIMITS.pollFactor, A2A_LIMITS.maxPollMs);
+}
+
+function isAbsence(error: unknown): error is NodeFailure {
+  return error instanceof NodeFailure && error.retryable;
 }
 
 async function keyOf({ secretId }: A2aPeer, { operatorSecrets }: PeerContext): Promise<string | undefined> {

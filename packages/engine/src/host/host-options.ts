@@ -9,6 +9,7 @@ import type { Conformance } from '../ports/conformance.ts';
 import type { Models } from '../ports/models.ts';
 import type { Peers } from '../ports/peers.ts';
 import type { PackFormat } from '../ports/packs.ts';
+import type { TaskPushFormat } from '../ports/task-pushes.ts';
 import type { Tools } from '../ports/tools.ts';
 import type { TenantBudgets } from '../runtime/costs/tenant-budgets.ts';
 import type { RandomBytes } from '../runtime/runs/ids.ts';
@@ -47,6 +48,8 @@ export interface HostOptions {
   readonly tools?: Tools;
   /** The agents of other hosts that nodes may call; without them the host has none. */
   readonly peers?: Peers;
+  /** How tasks are told to agents of other hosts; without it none can ask for that. */
+  readonly taskPushes?: TaskPushFormat | undefined;
   /** Makes it a registry of packs: how they are read. Without it the host has none. */
   readonly packs?: PackFormat | undefined;
   /** Under which name the host is reached, for links in callbacks; without it they carry the token alone. */

@@ -20,6 +20,7 @@ import type { Prompts } from './surface/prompts.ts';
 import type { Schedules } from './surface/schedules.ts';
 import type { Secrets } from './surface/secrets.ts';
 import type { Sessions } from './surface/sessions.ts';
+import type { TaskPushes } from './surface/task-pushes.ts';
 import type { Triggers } from './surface/triggers.ts';
 import type { ToolServers } from './surface/tool-servers.ts';
 import type { Webhooks } from './surface/webhooks.ts';
@@ -46,6 +47,7 @@ export type * from './surface/schedules.ts';
 export type * from './surface/secrets.ts';
 export type * from './surface/costs.ts';
 export type * from './surface/sessions.ts';
+export type * from './surface/task-pushes.ts';
 export type * from './surface/telemetry.ts';
 export type * from './surface/triggers.ts';
 export type * from './surface/tool-servers.ts';
@@ -83,6 +85,8 @@ export interface Host {
   readonly workers: Workers;
   readonly toolServers: ToolServers;
   readonly peers: PeerAgents;
+  /** Absent where the host tells no tasks. */
+  readonly taskPushes: TaskPushes | undefined;
   /** Absent where the host serves no registry. */
   readonly packs: PackRegistry | undefined;
   /** Who holds this credential; the answer may be cached for a second. */

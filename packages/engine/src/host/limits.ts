@@ -112,6 +112,8 @@ export const LIMITS = {
   },
   'Webhooks and links': {
     maxWebhooks: [100, 'Webhooks of one tenant'],
+    maxTaskPushes: [8, 'Push notification configurations of one A2A task'],
+    maxTenantPushes: [1_000, 'Push notification configurations of the open A2A tasks of one tenant'],
     webhookRefreshMs: [2_000, 'Milliseconds after which webhooks changed by another process are seen'],
     deliveryTimeoutMs: [5_000, 'Milliseconds of one attempt to deliver a callback or webhook'],
     deliveryLeaseMs: [

@@ -1,6 +1,7 @@
 import type {
   BlobUnit,
   CommandUnit,
+  NewOutboxRow,
   Signal,
   OutboxUnit,
   RunUnit,
@@ -19,6 +20,7 @@ import { applyErasure, applyPurge } from './retention.ts';
 export function applyUnit(data: MemoryData, unit: WriteUnit, now: number): void {
   applyByKind(data, unit, now);
   for (const write of documentWrites(unit)) applyDocument(data, write, unit.batchId);
+  for (const { runId, ...row } of unit.enqueue ?? []) if (data.runs.has(runId)) enqueue(data, runId, row);
   const record = unit.idempotency;
   if (record) data.idempotency.set(idempotencyKey(record.tenant, record.operation, record.keyHash), record);
   for (const entry of unit.audit ?? []) {
@@ -75,10 +77,7 @@ function applyRun(data: MemoryData, unit: RunUnit, now: number): void {
   if (unit.checkpoint) run.checkpoint = unit.checkpoint;
   if (endsClaim(unit)) run.holder = undefined;
   consume(run, unit);
-  for (const row of unit.outbox ?? []) {
-    const stored = { ...row, runId: unit.runId, attempts: 0 };
-    data.outbox.set(row.id, { row: stored, nextAt: row.dueAt, dead: false });
-  }
+  for (const row of unit.outbox ?? []) enqueue(data, unit.runId, row);
   if (unit.usage) applyUsage(data, run.record.tenant, unit.runId, unit.usage);
   for (const signal of unit.notify ?? []) deliver(data, signal, run.record.tenant, now);
   for (const place of unit.wakes ?? []) wakeDocument(data, place, unit.batchId);
@@ -146,6 +145,12 @@ function applyWorkflow(data: MemoryData, unit: WorkflowUnit): void {
   });
   data.workflows.push({ tenant, id, version, digest, registeredAt, current: true });
   data.definitions.set(digest, unit.definition);
+}
+
+/** What is there under the same id stays. */
+function enqueue(data: MemoryData, runId: string, row: NewOutboxRow): void {
+  if (data.outbox.has(row.id)) return;
+  data.outbox.set(row.id, { row: { ...row, runId, attempts: 0 }, nextAt: row.dueAt, dead: false });
 }
 
 function applyOutbox(data: MemoryData, unit: OutboxUnit, now: number): void {

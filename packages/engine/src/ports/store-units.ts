@@ -37,6 +37,12 @@ interface UnitBase {
   readonly whileHeld?: ClaimRef;
   /** Small records that are written with the unit. One that may not be written rejects the unit with all of them. */
   readonly documents?: readonly DocumentWrite[];
+  /** Rows for the outbox, behind those that are there. Of a run that does not exist nothing is written. */
+  readonly enqueue?: readonly EnqueuedRow[];
+}
+
+export interface EnqueuedRow extends NewOutboxRow {
+  readonly runId: string;
 }
 
 /** A claim on a run, by the epoch that it was given. */

@@ -19,6 +19,7 @@ export type {
   DocumentPlace,
   DocumentUnit,
   DocumentWrite,
+  EnqueuedRow,
   EraseUnit,
   KeyUnit,
   Signal,

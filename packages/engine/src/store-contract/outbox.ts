@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NewOutboxRow, OutboxUnit } from '../ports/store.ts';
-import { appendUnit, given, givenHeldRun, newBatchId, START } from './fixtures.ts';
+import { appendUnit, given, givenHeldRun, newBatchId, newRunId, START } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
 /** S-4 for outbox rows: written with the event, claimed by one worker at a time. */
@@ -114,6 +114,29 @@ export function outboxContract(subject: Subject): void {
       await given(subject.store, settle({ id: 'a', state: 'retry', dueAt: START }));
 
       expect(await subject.store.claimOutbox(10, LEASE)).toMatchObject([{ id: 'a', attempts: 1 }]);
+    });
+
+    it('takes rows with any unit, behind those of their lane, each id once, and none for a run that is gone', async () => {
+      const runId = await givenRows({ ...row('a1', 10), lane: 'a' });
+      await claimedIds();
+
+      await given(subject.store, {
+        ...settle({ id: 'a1', state: 'done' }),
+        enqueue: [
+          { ...row('a2', 10), lane: 'a', runId },
+          { ...row('a3', 5), lane: 'a', runId },
+          { ...row('free', 20), runId },
+          { ...row('gone', 1), runId: newRunId() },
+        ],
+      });
+      await given(subject.store, { ...settle(), enqueue: [{ ...row('a2', 99), lane: 'b', runId }] });
+
+      expect(await subject.store.claimOutbox(10, LEASE)).toEqual([
+        { ...row('a2', 10), lane: 'a', runId, attempts: 1 },
+        { ...row('free', 20), runId, attempts: 1 },
+      ]);
+      await given(subject.store, settle({ id: 'a2', state: 'done' }));
+      expect(await claimedIds()).toEqual(['a3']);
     });
 
     it('never hands out what is dead, and continues with the others', async () => {

@@ -58,7 +58,7 @@ export const CallbackSecretSchema = open({
 /** A delivery that has failed for the last time. */
 export const DeadDeliverySchema = open({
   deliveryId: nonEmpty,
-  kind: Type.Enum(['webhook', 'callback']),
+  kind: Type.Enum(['webhook', 'callback', 'push']),
   webhookId: optional(nonEmpty),
   runId,
   sequence: count,

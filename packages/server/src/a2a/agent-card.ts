@@ -16,10 +16,11 @@ export interface CardParts {
   readonly origin: string;
   readonly version: string;
   readonly skills: readonly ExposedWorkflow[];
+  readonly pushNotifications: boolean;
 }
 
 /** What the host is to agents of others: its workflows are skills, under their ids. */
-export function agentCardOf({ origin, version, skills }: CardParts): AgentCard {
+export function agentCardOf({ origin, version, skills, pushNotifications }: CardParts): AgentCard {
   return AgentCard.fromJSON({
     name: 'Weft',
     description: 'Runs durable workflows. A task is a run: it survives restarts, and may wait for people.',
@@ -31,7 +32,7 @@ export function agentCardOf({ origin, version, skills }: CardParts): AgentCard {
     })),
     capabilities: {
       streaming: true,
-      pushNotifications: false,
+      pushNotifications,
       extendedAgentCard: true,
       extensions: [IDEMPOTENT_MESSAGES],
     },

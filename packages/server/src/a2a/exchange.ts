@@ -29,6 +29,7 @@ function versionOf({ headers }: FastifyRequest): string {
 /** The bindings of A2A: the SDK reads and writes the messages of both versions, the runs of the host answer them. */
 export function createA2aExchange(context: AppContext): A2aExchange {
   const { version = '' } = context.host.capabilities().implementation ?? {};
+  const own = { version, pushNotifications: context.host.taskPushes !== undefined };
 
   function sessionOf(request: FastifyRequest, ended: AbortSignal): A2aSession {
     const door: ProtocolDoor = { ...request.server.shared, via: 'A2A' };
@@ -57,10 +58,10 @@ export function createA2aExchange(context: AppContext): A2aExchange {
 
   async function cardOf(request: FastifyRequest): Promise<AgentCard> {
     const origin = context.publicUrl(request).replace(/\/+$/, '');
-    if (request.headers.authorization === undefined) return agentCardOf({ origin, version, skills: [] });
+    if (request.headers.authorization === undefined) return agentCardOf({ ...own, origin, skills: [] });
     const door: ProtocolDoor = { ...request.server.shared, via: 'A2A' };
     const caller = callerOf(await admitted(door, request, 'listWorkflows'));
-    return agentCardOf({ origin, version, skills: await exposedWorkflows(context.host, caller, 'a2a') });
+    return agentCardOf({ ...own, origin, skills: await exposedWorkflows(context.host, caller, 'a2a') });
   }
 
   return {
@@ -75,7 +76,7 @@ export function createA2aExchange(context: AppContext): A2aExchange {
       const body = request.body as JsonObject;
       const failed = (error: unknown) => ({ jsonrpc: '2.0', id: body['id'] ?? null, error: mapError(error) });
       try {
-        validateVersion(requestedVersion, agentCardOf({ origin: '', version, skills: [] }), 'JSONRPC');
+        validateVersion(requestedVersion, agentCardOf({ ...own, origin: '', skills: [] }), 'JSONRPC');
       } catch (error) {
         return void sendJson(reply, 200, JSON.stringify(failed(error)));
       }

@@ -1,12 +1,9 @@
-import type { StreamResponse, Task } from '@a2a-js/sdk';
-import {
-  PushNotificationNotSupportedError,
-  TaskNotCancelableError,
-  UnsupportedOperationError,
-} from '@a2a-js/sdk/errors';
-import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import type { SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
+import { TaskNotCancelableError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
+import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { isJsonObject, type JsonObject } from '@weft/protocol';
 import { toA2aError } from './a2a-error.ts';
+import { createPushConfigs } from './push-configs.ts';
 import { isTerminal } from './run-task.ts';
 import type { A2aSession } from './session.ts';
 import { createTakeMessage } from './take-message.ts';
@@ -21,7 +18,18 @@ const MAX_LISTED = 50;
 export function createRequestHandler(session: A2aSession): A2ARequestHandler {
   const { host, ended } = session;
   const tasks = createTasks(session);
-  const take = createTakeMessage(session, tasks);
+  const takeMessage = createTakeMessage(session, tasks);
+  const pushes = createPushConfigs(session, tasks);
+
+  /** Who is to be told of the task is known to be right before the task is begun. */
+  async function take(request: SendMessageRequest, context: ServerCallContext): Promise<string> {
+    const { message, configuration, metadata } = request;
+    const push = configuration?.taskPushNotificationConfig;
+    if (push !== undefined) await pushes.check(push, context);
+    const runId = await takeMessage(message, metadataOf(metadata));
+    if (push !== undefined) await pushes.set(runId, push, context);
+    return runId;
+  }
 
   async function cancel(runId: string): Promise<Task> {
     const task = await tasks.read(runId);
@@ -34,21 +42,19 @@ export function createRequestHandler(session: A2aSession): A2ARequestHandler {
     return await tasks.read(runId);
   }
 
-  const noPush = () => Promise.reject(new PushNotificationNotSupportedError('This agent pushes nothing.'));
-
   return {
     getAgentCard: () => session.card(),
     getAuthenticatedExtendedAgentCard: () => session.card(),
-    sendMessage: ({ message, configuration, metadata }) =>
+    sendMessage: (request, context) =>
       answered(async () => {
-        const runId = await take(message, metadataOf(metadata));
-        if (configuration?.returnImmediately !== true)
+        const runId = await take(request, context);
+        if (request.configuration?.returnImmediately !== true)
           for await (const _ of tasks.follow(runId, LONGEST_WAIT_MS));
         return await tasks.read(runId);
       }),
-    sendMessageStream: ({ message, metadata }) =>
+    sendMessageStream: (request, context) =>
       streamed(async function* () {
-        yield* tasks.follow(await take(message, metadataOf(metadata)));
+        yield* tasks.follow(await take(request, context));
       }),
     resubscribe: ({ id }) =>
       streamed(async function* () {
@@ -69,10 +75,14 @@ export function createRequestHandler(session: A2aSession): A2ARequestHandler {
         const listed = await Promise.all(rows.map(({ runId }) => tasks.read(runId)));
         return { tasks: listed, nextPageToken: nextCursor, pageSize: limit, totalSize: listed.length };
       }),
-    createTaskPushNotificationConfig: noPush,
-    getTaskPushNotificationConfig: noPush,
-    listTaskPushNotificationConfigs: noPush,
-    deleteTaskPushNotificationConfig: noPush,
+    createTaskPushNotificationConfig: (config, context) =>
+      answered(() => pushes.createTaskPushNotificationConfig(config, context)),
+    getTaskPushNotificationConfig: (request, context) =>
+      answered(() => pushes.getTaskPushNotificationConfig(request, context)),
+    listTaskPushNotificationConfigs: (request, context) =>
+      answered(() => pushes.listTaskPushNotificationConfigs(request, context)),
+    deleteTaskPushNotificationConfig: (request, context) =>
+      answered(() => pushes.deleteTaskPushNotificationConfig(request, context)),
   };
 }
 

@@ -300,14 +300,14 @@ describe('the door', () => {
   it('lets no more than 64 requests of a key wait', async () => {
     const { client } = await connect();
     const { runId } = await at.start('slow');
-    const leave = new AbortController();
-    const ask = () =>
-      call(client, 'weft_run_status', { runId, waitSeconds: 50 }, { signal: leave.signal }).catch(String);
+    const leaving = Array.from({ length: 65 }, () => new AbortController());
 
-    const answers = Array.from({ length: 65 }, ask);
+    const answers = leaving.map(({ signal }) =>
+      call(client, 'weft_run_status', { runId, waitSeconds: 50 }, { signal }).catch(String),
+    );
 
     expect(await Promise.race(answers)).toMatch(/64 requests of this key wait already/);
-    leave.abort();
+    for (const each of leaving) each.abort();
     await Promise.all(answers);
   });
 

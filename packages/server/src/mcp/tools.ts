@@ -77,7 +77,11 @@ const ANSWER = arguments_({
   nodeId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 300, description: 'Which question, where several are open.' }),
   ),
-  answer: Type.Unknown({ description: 'An approval takes {"action": "accept"} or {"action": "reject"}.' }),
+  // Some clients take no schema that says nothing.
+  answer: Type.Unsafe<Json>({
+    anyOf: ['object', 'array', 'string', 'number', 'boolean', 'null'].map((type) => ({ type })),
+    description: 'An approval takes {"action": "accept"} or {"action": "reject"}.',
+  }),
   waitSeconds,
 });
 
@@ -108,7 +112,7 @@ const OWN: Readonly<Record<string, { description: Omit<ToolDescription, 'name'>;
       if (asked === undefined) return refused('interrupt_not_found', `Run ${id} waits for no answer.`);
       await session.perform('resolveInterruptByRun', {
         params: { runId: id, nodeId: asked },
-        body: { resumeValue: answer as Json },
+        body: { resumeValue: answer },
       });
       return standingOf(session, id, seconds * 1000);
     },

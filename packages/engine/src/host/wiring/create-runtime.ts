@@ -291,6 +291,7 @@ function createOutward(
     cancelTasks:
       settings.peers.names.length === 0 ? undefined : createCancelTasks({ ...reaching, ...runs, egress }),
     egressAllow: settings.egressAllow,
+    taskPushes: settings.taskPushes,
     sealing: sealer,
     version: settings.version,
     retryScaleForTests: settings.retryScaleForTests,

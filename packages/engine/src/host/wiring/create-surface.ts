@@ -185,6 +185,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     workers: runtime.workers.workers,
     toolServers: runtime.toolServers,
     peers: runtime.peers,
+    taskPushes: outbox.taskPushes && workspaces.guard(outbox.taskPushes, ['set', 'list', 'remove']),
     packs: settings.packs && createPackRegistry({ ...common, store, format: settings.packs }),
     authenticate: apiKeysAfter(settings.authenticate, withSessions(sessions, authenticate)),
     once: createOnce(idempotency, common),

@@ -1,6 +1,7 @@
 import type { Egress } from '../../model/node-type.ts';
-import type { Store } from '../../ports/store.ts';
-import type { Webhooks } from '../../host/host.ts';
+import type { OutboxRow, Store } from '../../ports/store.ts';
+import type { TaskPushes, Webhooks } from '../../host/host.ts';
+import type { TaskPushFormat } from '../../ports/task-pushes.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
 import type { Idempotency } from '../commits/idempotency.ts';
@@ -13,8 +14,18 @@ import { createWebhooks } from './webhooks.ts';
 import { type CallbackDependencies, createCallbackRender } from './callback.ts';
 import { createCallbackSecret } from './callback-secret.ts';
 import { createDeadLetters } from './dead-letters.ts';
-import { createDeliver, type Deliver } from './delivery.ts';
-import { CALLBACK_TOPIC, createOutboxRows, type OutboxRows, PEER_TOPIC } from './rows.ts';
+import { createDeliver, type Deliver, type Render } from './delivery.ts';
+import { createTaskPushes } from '../peers/task-pushes.ts';
+import { createPushRender, createTellTask } from '../peers/tell-task.ts';
+import type { RunStates } from '../runs/states.ts';
+import {
+  CALLBACK_TOPIC,
+  createOutboxRows,
+  type OutboxRows,
+  PEER_TOPIC,
+  PUSH_TOPIC,
+  TASK_TOPIC,
+} from './rows.ts';
 import type { Sealing } from './sealing.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { createWebhookRender } from './webhook.ts';
@@ -36,6 +47,9 @@ export interface OutboxDependencies extends Pick<CallbackDependencies, 'links' |
   readonly version: string;
   /** Tells peers that a run which has ended wants nothing of them; absent where there are none. */
   readonly cancelTasks?: Deliver | undefined;
+  /** How tasks are told to agents of other hosts; absent where they are not. */
+  readonly taskPushes?: TaskPushFormat | undefined;
+  readonly states: Pick<RunStates, 'upTo'>;
   /** Asked late: the readers that provide it need the rest of the host. */
   readonly withState: CallbackDependencies['withState'];
 }
@@ -46,6 +60,8 @@ export interface Outbox {
   /** Passes writes on, and wakes the worker when one has brought it work. */
   readonly committer: Committer;
   readonly webhooks: Webhooks;
+  /** Absent where tasks are not told. */
+  readonly taskPushes: TaskPushes | undefined;
   /** Why callbacks may not go there, as the second half of a sentence; undefined when they may. */
   readonly checkCallbackUrl: ReceiverCheck;
   readonly counts: OutboxWorker['counts'];
@@ -56,7 +72,7 @@ export interface Outbox {
 
 /** Everything that leaves the host because of a committed event: callbacks, webhooks, and what became of them. */
 export function createOutbox(dependencies: OutboxDependencies): Outbox {
-  const { store, committer, clock, limits, log, sealing, cancelTasks } = dependencies;
+  const { store, committer, clock, limits, log, sealing, cancelTasks, taskPushes } = dependencies;
   const checkReceiver = createReceiverCheck(dependencies.egressAllow);
   const subscriptions = createSubscriptions({ store, everyMs: limits.webhookRefreshMs, log });
   const callbackSecret = createCallbackSecret(dependencies);
@@ -67,33 +83,47 @@ export function createOutbox(dependencies: OutboxDependencies): Outbox {
     signingSecret: callbackSecret,
   });
   const renderWebhook = createWebhookRender({ store, sealing });
-  const tell = createDeliver(
+  const telling = taskPushes && { ...dependencies, format: taskPushes, signingSecret: callbackSecret };
+  const renderPush = telling && createPushRender(telling);
+  const renderOf = ({ topic }: OutboxRow): Render => {
+    if (renderPush !== undefined && topic.startsWith(PUSH_TOPIC)) return renderPush;
+    return topic.startsWith(CALLBACK_TOPIC) ? renderCallback : renderWebhook;
+  };
+  const send = createDeliver(
     {
       egress: dependencies.egress,
       refusalOf: checkReceiver,
       now: clock.now,
       userAgent: `openwop-webhook-dispatcher/${dependencies.version}`,
     },
-    (row) => (row.topic.startsWith(CALLBACK_TOPIC) ? renderCallback(row) : renderWebhook(row)),
+    (row) => renderOf(row)(row),
   );
-  const deliver: Deliver = (row, ...means) =>
-    cancelTasks !== undefined && row.topic === PEER_TOPIC ? cancelTasks(row, ...means) : tell(row, ...means);
+  const tellTask = telling && createTellTask(telling);
+  const delivers = ({ topic }: OutboxRow): Deliver => {
+    if (cancelTasks !== undefined && topic === PEER_TOPIC) return cancelTasks;
+    return tellTask !== undefined && topic.startsWith(TASK_TOPIC) ? tellTask : send;
+  };
   const worker = createOutboxWorker({
     ...dependencies,
-    deliver,
+    deliver: (row, ...means) => delivers(row)(row, ...means),
     deadLetter: deadLetters.letterFor,
     retryScale: dependencies.retryScaleForTests,
   });
   const { deadDeliveries, replay } = deadLetters;
 
   return {
-    rows: createOutboxRows(subscriptions, cancelTasks !== undefined),
+    rows: createOutboxRows({
+      subscriptions,
+      hasPeers: cancelTasks !== undefined,
+      tellsTasks: taskPushes !== undefined,
+    }),
     committer: waking(committer, worker.wake),
     webhooks: {
       ...createWebhooks({ ...dependencies, subscriptions, checkReceiver, callbackSecret }),
       deadDeliveries,
       replay,
     },
+    taskPushes: taskPushes && createTaskPushes({ ...dependencies, checkReceiver, wake: worker.wake }),
     checkCallbackUrl(url) {
       if (!dependencies.links.areOn) throw linksAreOff();
       return checkReceiver(url);

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Committer } from '../commits/committer.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import { writeFailure } from '../commits/write-failure.ts';
-import { PEER_TOPIC, seqOf, WEBHOOK_TOPIC } from './rows.ts';
+import { PEER_TOPIC, PUSH_TOPIC, seqOf, TASK_TOPIC, WEBHOOK_TOPIC } from './rows.ts';
 
 /**
  * Deliveries that were given up. The row stays in the outbox as dead; a document of the tenant says what it was and
@@ -35,7 +35,7 @@ export function createDeadLetters(dependencies: DeadLetterDependencies): DeadLet
 
   return {
     async letterFor(row, reason) {
-      if (row.topic === PEER_TOPIC) return undefined;
+      if (row.topic === PEER_TOPIC || row.topic.startsWith(TASK_TOPIC)) return undefined;
       const run = await store.readRun(row.runId, undefined);
       if (run === undefined) return undefined;
       const at = clock.now();
@@ -77,7 +77,7 @@ function deadDelivery(row: OutboxRow, reason: string, at: number): DeadDelivery 
   const isWebhook = row.topic.startsWith(WEBHOOK_TOPIC);
   return {
     deliveryId: row.id,
-    kind: isWebhook ? 'webhook' : 'callback',
+    kind: kindOf(row),
     ...(isWebhook && { webhookId: row.topic.slice(WEBHOOK_TOPIC.length) }),
     runId: row.runId,
     sequence: seqOf(row.body),
@@ -85,4 +85,9 @@ function deadDelivery(row: OutboxRow, reason: string, at: number): DeadDelivery 
     reason,
     failedAt: toIso(at),
   };
+}
+
+function kindOf({ topic }: OutboxRow): DeadDelivery['kind'] {
+  if (topic.startsWith(PUSH_TOPIC)) return 'push';
+  return topic.startsWith(WEBHOOK_TOPIC) ? 'webhook' : 'callback';
 }

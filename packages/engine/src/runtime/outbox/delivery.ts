@@ -1,5 +1,5 @@
 import type { Egress, EgressRequest } from '../../model/node-type.ts';
-import type { OutboxRow } from '../../ports/store.ts';
+import type { DocumentWrite, EnqueuedRow, OutboxRow } from '../../ports/store.ts';
 import { EgressError } from '../egress/egress-error.ts';
 import { signedHeaders } from './signing.ts';
 
@@ -8,6 +8,12 @@ export type Attempt =
   | { readonly state: 'delivered' }
   /** There is nothing to tell any more; nothing was sent. */
   | { readonly state: 'withdrawn' }
+  /** Nothing was sent; these take the row's place. */
+  | {
+      readonly state: 'expanded';
+      readonly enqueue: readonly EnqueuedRow[];
+      readonly documents: readonly DocumentWrite[];
+    }
   /** `reason` is a short machine-readable word; it never holds anything of the request or the answer. */
   | { readonly state: 'failed'; readonly reason: string }
   /** Cut off by the host itself. */
@@ -27,6 +33,10 @@ export interface Message {
   readonly eventType: string;
   /** JSON text; exactly these bytes are signed and sent. */
   readonly body: string;
+  /** `application/json` when left out. */
+  readonly contentType?: string;
+  /** What the receiver wants to know the host by. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly secret: string;
 }
 
@@ -63,9 +73,10 @@ async function send(
       url: message.url,
       method: 'POST',
       headers: {
-        'content-type': 'application/json',
+        'content-type': message.contentType ?? 'application/json',
         'user-agent': userAgent,
         ...signedHeaders({ ...message, now: now() }),
+        ...message.headers,
       },
       body: message.body,
       signal,

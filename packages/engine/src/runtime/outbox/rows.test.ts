@@ -16,7 +16,11 @@ const subscription = (webhookId: string, more: Partial<Subscription> = {}): Subs
   ...more,
 });
 const rowsWith = (...known: Subscription[]) =>
-  createOutboxRows({ of: (tenant) => (tenant === 'acme' ? known : []) });
+  createOutboxRows({
+    subscriptions: { of: (tenant) => (tenant === 'acme' ? known : []) },
+    hasPeers: false,
+    tellsTasks: true,
+  });
 const record = (more: Partial<CreationRecord> = {}): CreationRecord => recordOf('run-1', more);
 const log = [event(0, 'run.started'), event(1, 'interrupt.requested'), event(2, 'run.completed')];
 

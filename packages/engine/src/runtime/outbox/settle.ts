@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 import { errorFields, type Log } from '../../ports/log.ts';
-import type { DocumentUnit, OutboxRow, WriteUnit } from '../../ports/store.ts';
+import type { DocumentUnit, OutboxRow, OutboxUnit } from '../../ports/store.ts';
 import type { Committer } from '../commits/committer.ts';
 import { type RandomBytes, randomId } from '../runs/ids.ts';
 import type { Attempt } from './delivery.ts';
@@ -26,9 +26,13 @@ export function createSettle(options: SettleOptions): (row: OutboxRow, attempt: 
       switch (attempt.state) {
         case 'delivered':
         case 'withdrawn':
-          return await write(row, { id: row.id, state: 'done' });
+          return await write(row, { settle: [{ id: row.id, state: 'done' }] });
+        case 'expanded': {
+          const { enqueue, documents } = attempt;
+          return await write(row, { settle: [{ id: row.id, state: 'done' }], enqueue, documents });
+        }
         case 'aborted':
-          return await write(row, { id: row.id, state: 'retry', dueAt: clock.now() });
+          return await write(row, { settle: [{ id: row.id, state: 'retry', dueAt: clock.now() }] });
         case 'failed':
           return await retryOrGiveUp(row, attempt.reason);
       }
@@ -42,30 +46,19 @@ export function createSettle(options: SettleOptions): (row: OutboxRow, attempt: 
     const delay = waitAfter(row.attempts, Buffer.from(random(4)).readUInt32BE(0) / 2 ** 32);
     if (delay !== undefined) {
       log('info', fields, 'a delivery failed and will be tried again');
-      return await write(row, {
-        id: row.id,
-        state: 'retry',
-        dueAt: clock.now() + Math.round(delay / retryScale),
-      });
+      const dueAt = clock.now() + Math.round(delay / retryScale);
+      return await write(row, { settle: [{ id: row.id, state: 'retry', dueAt }] });
     }
     log('warn', fields, 'a delivery failed for the last time');
     const letter = await options.deadLetter(row, reason);
     // In one turn, so that both are one transaction: a client that finds the record and asks for another try finds the row dead.
     const recorded = letter === undefined ? undefined : committer.submit(letter);
-    await Promise.all([recorded, write(row, { id: row.id, state: 'dead' }, letter?.tenant)]);
+    const died = { settle: [{ id: row.id, state: 'dead' as const }] };
+    await Promise.all([recorded, write(row, { ...died, ...(letter && { tenant: letter.tenant }) })]);
   }
 
-  async function write(
-    row: OutboxRow,
-    settled: { readonly id: string; readonly state: 'done' | 'retry' | 'dead'; readonly dueAt?: number },
-    tenant?: string,
-  ): Promise<void> {
-    const unit: WriteUnit = {
-      kind: 'outbox',
-      batchId: randomId(random),
-      settle: [settled],
-      ...(tenant !== undefined && { tenant }),
-    };
+  async function write(row: OutboxRow, what: Omit<OutboxUnit, 'kind' | 'batchId'>): Promise<void> {
+    const unit: OutboxUnit = { kind: 'outbox', batchId: randomId(random), ...what };
     const { state } = await committer.submit(unit);
     if (state === 'committed') return;
     log('warn', { deliveryId: row.id, state }, 'a delivery was not settled and will be repeated');

@@ -14,8 +14,10 @@ const MAX_WAITING = 64;
 export const a2aRoutes: Routes = (serve, context) => {
   let loaded: Promise<A2aExchange> | undefined;
   const waiting = new Map<string, number>();
-  const stopping = new AbortController();
-  context.closers.push(() => stopping.abort());
+  const open = new Set<AbortController>();
+  context.closers.push(() => {
+    for (const each of open) each.abort();
+  });
 
   function exchange(): Promise<A2aExchange> {
     loaded ??= import('../../a2a/exchange.ts').then(({ createA2aExchange }) => createA2aExchange(context));
@@ -51,11 +53,13 @@ export const a2aRoutes: Routes = (serve, context) => {
     checkSameOrigin(request);
     checkMessage(request);
     const leave = enter(callerOf(request).keyId);
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
+    const ended = new AbortController();
+    open.add(ended);
+    reply.raw.once('close', () => ended.abort());
     try {
-      await (await exchange()).answer(request, reply, AbortSignal.any([gone.signal, stopping.signal]));
+      await (await exchange()).answer(request, reply, ended.signal);
     } finally {
+      open.delete(ended);
       leave();
     }
     return reply;

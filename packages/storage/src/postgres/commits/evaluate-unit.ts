@@ -42,6 +42,7 @@ export function evaluateUnit(draft: Draft, unit: WriteUnit): Refusal | undefined
     evaluateByKind(draft, unit);
   if (refusal) return refusal;
   for (const write of documents) enterDocument(draft, write, unit.batchId);
+  enqueue(draft, unit);
   if (unit.kind === 'run') for (const place of unit.wakes ?? []) wake(draft, place, unit.batchId);
   if (unit.idempotency) {
     found.idempotency.set(idempotencyKey(unit.idempotency), unit.idempotency);
@@ -51,6 +52,11 @@ export function evaluateUnit(draft: Draft, unit: WriteUnit): Refusal | undefined
   const batch = unit.kind === 'audit' ? batchUuid(unit.batchId) : null;
   for (const entry of unit.audit ?? []) writes.audit.push({ entry, batch });
   return undefined;
+}
+
+function enqueue({ found, writes }: Draft, unit: WriteUnit): void {
+  for (const { runId: run, ...row } of unit.enqueue ?? [])
+    if (found.runs.has(run)) writes.outbox.push({ run, row });
 }
 
 function evaluateByKind(draft: Draft, unit: WriteUnit): Refusal | undefined {

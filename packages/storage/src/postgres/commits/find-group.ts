@@ -146,6 +146,7 @@ function touchedRuns(units: readonly WriteUnit[]): string[] {
     if (ABOUT_RUNS.has(unit.kind) && 'runId' in unit) ids.add(unit.runId);
     // Locked, so that no other holder takes the claim over before the unit is written.
     if (unit.whileHeld) ids.add(unit.whileHeld.runId);
+    for (const { runId } of unit.enqueue ?? []) ids.add(runId);
     if (unit.kind === 'run' && unit.create) for (const id of neededBy(unit.create)) ids.add(id);
   }
   for (const id of keptRuns(units)) ids.add(id);

@@ -39,14 +39,21 @@ function isPlain(unit: RunUnit): boolean {
     unit.checkpoint === undefined &&
     unit.heldAgainst === undefined &&
     unit.usage === undefined &&
-    isEmpty(unit.documents) &&
-    isEmpty(unit.wakes) &&
-    isEmpty(unit.consume) &&
-    isEmpty(unit.notify) &&
-    isEmpty(unit.outbox) &&
+    bringsNothing(unit) &&
     (unit.create === undefined || isPlainCreate(unit.create, unit.expectedSeq)) &&
     isRunId(unit.runId) &&
     isNumbered(unit)
+  );
+}
+
+function bringsNothing({ documents, enqueue, wakes, consume, notify, outbox }: RunUnit): boolean {
+  return (
+    isEmpty(documents) &&
+    isEmpty(enqueue) &&
+    isEmpty(wakes) &&
+    isEmpty(consume) &&
+    isEmpty(notify) &&
+    isEmpty(outbox)
   );
 }
 

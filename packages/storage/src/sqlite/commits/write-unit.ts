@@ -1,4 +1,4 @@
-import type { CommandUnit, OutboxUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
+import type { CommandUnit, EnqueuedRow, OutboxUnit, Refusal, WorkflowUnit, WriteUnit } from '@weft/engine';
 import {
   commandRejection,
   documentWrites,
@@ -18,7 +18,7 @@ import { prepareDocuments } from '../documents/documents.ts';
 import { prepareIdempotency } from './idempotency.ts';
 import { prepareAccept } from '../claims/inbox.ts';
 import { prepareRetention } from '../retention/retention.ts';
-import { prepareReleaseLane } from '../documents/outbox-lanes.ts';
+import { prepareEnqueue, prepareReleaseLane } from '../documents/outbox-lanes.ts';
 import { prepareSuspicions } from '../runs/suspicions.ts';
 import { prepareRunWriter } from '../runs/write-run.ts';
 
@@ -33,6 +33,7 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
   const suspicions = prepareSuspicions(connection);
   const idempotency = prepareIdempotency(connection);
   const findClaim = prepareFindClaim(connection);
+  const enqueue = prepareEnqueueLater(connection);
   const insertAudit = connection.db.prepare(
     'INSERT INTO audit (at, tenant, actor, action, target, details, batch) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
@@ -90,10 +91,21 @@ export function prepareUnitWriter(connection: Connection): (unit: WriteUnit) => 
       writeByKind(unit);
     if (refusal) return refusal;
     for (const write of written) documents.write(write, unit.batchId);
+    for (const row of unit.enqueue ?? []) enqueue(row);
     if (unit.kind === 'run') for (const place of unit.wakes ?? []) documents.wake(place, unit.batchId);
     if (unit.idempotency) idempotency.put(unit.idempotency);
     if (unit.audit) writeAudit(unit);
     return undefined;
+  };
+}
+
+function prepareEnqueueLater({ db }: Connection): (row: EnqueuedRow) => void {
+  const find = db.prepare<{ rid: number }>('SELECT rid FROM runs WHERE id = ?');
+  const enqueue = prepareEnqueue(db);
+  return (row) => {
+    const id = runIdBytes(row.runId);
+    const run = id && find.get(id);
+    if (run) enqueue(run.rid, row);
   };
 }
 

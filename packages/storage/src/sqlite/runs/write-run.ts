@@ -14,7 +14,7 @@ import { checkpointSum } from '../../checksum.ts';
 import type { Connection } from '../file/connection.ts';
 import { prepareDeliver } from '../claims/inbox.ts';
 import type { KnownRun } from './known-runs.ts';
-import { PARKED } from '../documents/outbox-lanes.ts';
+import { prepareEnqueue } from '../documents/outbox-lanes.ts';
 import { prepareRunLookup } from './run-lookup.ts';
 import { preparePutSuspicion } from './suspicions.ts';
 import { prepareHeadWriter, shortenOptional, since } from './write-head.ts';
@@ -56,11 +56,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   const putCheckpoint = db.prepare(
     'INSERT OR REPLACE INTO checkpoints (rid, seq, fold_version, state, sum) VALUES (?, ?, ?, ?, ?)',
   );
-  const insertOutbox = db.prepare(
-    `INSERT OR IGNORE INTO outbox (id, rid, topic, lane, due_at, next_at, attempts, body)
-     VALUES (?1, ?2, ?3, ?4, ?5, CASE WHEN EXISTS (SELECT 1 FROM outbox WHERE lane = ?4 AND next_at IS NOT NULL)
-       THEN ${PARKED} ELSE ?5 END, 0, ?6)`,
-  );
+  const enqueue = prepareEnqueue(db);
 
   function create(unit: RunUnit, creation: Creation): Refusal | undefined {
     const { record, holder } = creation;
@@ -174,9 +170,7 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
       const { seq, foldVersion, state } = unit.checkpoint;
       putCheckpoint.get(rid, seq, foldVersion, state, checkpointSum(runId, seq, foldVersion, state));
     }
-    for (const row of unit.outbox ?? []) {
-      insertOutbox.get(row.id, rid, row.topic, row.lane ?? null, row.dueAt, JSON.stringify(row.body));
-    }
+    for (const row of unit.outbox ?? []) enqueue(rid, row);
     if (unit.usage) costs.add(unit.tenant, runId, unit.usage);
     if (unit.heldAgainst) putSuspicion(rid, unit.heldAgainst.suspicion);
     // Last: a run that signals itself finds its head already written.
