@@ -269,7 +269,7 @@ export type ClusterNodeDocument = {
 
 export type DeadDelivery = {
   deliveryId: string;
-  kind: 'webhook' | 'callback';
+  kind: 'webhook' | 'callback' | 'push';
   webhookId?: string;
   runId: string;
   sequence: number;
