@@ -45,7 +45,7 @@ export const sse: Scenario = {
         lab.note(`${crowd.subscribers} subscribers, round ${round + 1}: done`);
       }
     }
-    await measureBeside(lab, tally, server);
+    await measureOtherRuns(lab, tally, server);
     return { figures: tally.figures() };
   },
 };
@@ -132,7 +132,7 @@ function rateOf({ received, elapsedMs }: SubscribeResult): number {
 }
 
 /** The latency of other runs at half of the maximum load, without and with a thousand live streams next to them. */
-async function measureBeside(lab: Lab, tally: Tally, server: ServerProcess): Promise<void> {
+async function measureOtherRuns(lab: Lab, tally: Tally, server: ServerProcess): Promise<void> {
   const subscribers = sized(lab, 1_000, 100);
   const target = { port: server.port, key: KEY };
   const { workflowId } = workloadOf('A');

@@ -183,7 +183,7 @@ describe('weft fork', () => {
       '--from',
       String(from),
       '--input',
-      'order=good',
+      'order=41',
       '--watch',
       '--diff',
     );
@@ -197,7 +197,7 @@ describe('weft fork', () => {
     expect(outcome.out).not.toContain(' | ');
     expect(outcome.err).toContain(`By sequence: ${PROGRAM} diff ${runId}`);
     expect(outcome.err).not.toContain('was read before');
-    expect(calls.slice(before)).toEqual(['{"order":"good"}']);
+    expect(calls.slice(before)).toEqual(['{"order":"41"}']);
   });
 
   it('says when a changed input was consumed before the cut', async () => {

@@ -1,10 +1,11 @@
-import { isJsonObject, type JsonObject } from '@weft/protocol/plain';
-import type { Client, ForkedRun, ForkRequest, RunEventDocument } from '@weft/sdk';
+import { isJsonObject, type JsonObject, type WorkflowDefinition } from '@weft/protocol/plain';
+import { ApiError, type Client, type ForkedRun, type ForkRequest, type RunEventDocument } from '@weft/sdk';
 import { type Cli, HOST_ARGS, leaf, RUN_ARG } from '../parsing/command.ts';
 import type { TargetArgs } from '../connecting/connection.ts';
 import { connectToRun } from '../connecting/run-id.ts';
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts';
-import { readKeyValues } from '../parsing/key-values.ts';
+import { asDeclared } from '../parsing/declared-inputs.ts';
+import { readGivenValues, readKeyValues } from '../parsing/key-values.ts';
 import { consumedInputs, consumedText } from '../output/consumed-inputs.ts';
 import { collectReport } from '../output/diff/collect-report.ts';
 import { compare, openSides } from '../output/diff/compare.ts';
@@ -47,7 +48,7 @@ export const fork = leaf({
       type: 'string',
       alias: 'i',
       valueHint: 'NAME=VALUE|@FILE',
-      description: 'Replace an input; JSON values are parsed; may be repeated',
+      description: 'Replace an input; JSON is parsed unless the workflow declares a string; may be repeated',
     },
     version: { type: 'string', valueHint: 'V', description: 'Continue with another version of the workflow' },
     'idempotency-key': {
@@ -73,41 +74,43 @@ export const fork = leaf({
   },
   async run({ cli, args, all }) {
     const { io } = cli;
-    const changes = {
+    const given = await readGivenValues('input', all('input'), io.cwd);
+    const names = Object.keys(given.values);
+    const request = requestOf(args, {
       configurable: await readKeyValues('set', all('set'), io.cwd),
-      values: await readKeyValues('input', all('input'), io.cwd),
+      values: given.values,
       version: args.version,
-    };
-    const request = requestOf(args, changes);
+    });
     if (cli.json && args.align !== undefined)
       throw usageError('--align node is a view for people and has no JSON form; remove --json.');
     const { client, runId } = await connectToRun(io, args);
     const key = args['idempotency-key'];
-    const forked = await client.runs.fork(runId, request, key === undefined ? {} : { idempotencyKey: key });
-    if (!cli.json) await warnOfConsumed(cli, client, forked, Object.keys(changes.values));
+    const definition = names.length === 0 ? undefined : await definitionOf(client, runId);
+    const forked = await client.runs.fork(
+      runId,
+      definition === undefined ? request : { ...request, values: asDeclared(definition, given) },
+      key === undefined ? {} : { idempotencyKey: key },
+    );
+    if (!cli.json && definition !== undefined) {
+      const kept = await firstEvents(client, forked.sourceRunId, forked.fromSeq);
+      // A changed input changes nothing that was made of it before the cut, and a person may expect that it does.
+      for (const consumed of consumedInputs(definition, names, kept))
+        io.stderr.write(`${consumedText(consumed, forked.fromSeq)}\n`);
+    }
     return deliverFork(cli, client, forked, args);
   },
 });
 
-/** A changed input changes nothing that was made of it before the cut, and a person may expect that it does. */
-async function warnOfConsumed(
-  { io }: Cli,
-  client: Client,
-  { sourceRunId, fromSeq }: ForkedRun,
-  names: readonly string[],
-): Promise<void> {
-  if (names.length === 0) return;
-  const { workflowId, weft } = await client.runs.get(sourceRunId);
-  const version = isJsonObject(weft) ? weft['workflowVersion'] : undefined;
-  const definition = await shownDefinition(
-    client,
-    workflowId,
-    typeof version === 'string' ? version : undefined,
-  );
-  if (definition === undefined) return;
-  const kept = await firstEvents(client, sourceRunId, fromSeq);
-  for (const consumed of consumedInputs(definition, names, kept))
-    io.stderr.write(`${consumedText(consumed, fromSeq)}\n`);
+/** Undefined where this key may not read it, or there is none: whether the run can be forked is for the host to say. */
+async function definitionOf(client: Client, runId: string): Promise<WorkflowDefinition | undefined> {
+  try {
+    const { workflowId, weft } = await client.runs.get(runId);
+    const version = isJsonObject(weft) ? weft['workflowVersion'] : undefined;
+    return await shownDefinition(client, workflowId, typeof version === 'string' ? version : undefined);
+  } catch (error) {
+    if (error instanceof ApiError && [403, 404, 410].includes(error.status)) return undefined;
+    throw error;
+  }
 }
 
 /** More is not read for the sake of a warning. */

@@ -30,7 +30,7 @@ export const serve = leaf({
     const { runHost } = await import('../serve/run-host.ts');
     const starting = runHost(cli.io, settings, logFor(cli, settings));
     // From here on: a host answers that it is ready a moment before it is known here that it runs.
-    const stop = onceTold(cli, starting);
+    const stop = onceSignalled(cli, starting);
     stop.ended.catch(() => undefined);
     try {
       const running = await starting;
@@ -70,7 +70,7 @@ function announce(cli: Cli, settings: ServeSettings, running: RunningHost): void
 }
 
 /** The first signal ends the host in order, the second one at once: what is durable is durable either way. */
-function onceTold(
+function onceSignalled(
   cli: Cli,
   starting: Promise<RunningHost>,
 ): { isAsked(): boolean; ended: Promise<ExitCode> } {

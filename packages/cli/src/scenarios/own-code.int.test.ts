@@ -17,7 +17,7 @@ async function withNodes(
   more: Partial<ProjectOptions> = {},
 ): Promise<void> {
   const files = Object.fromEntries(Object.entries(nodes).map(([name, text]) => [`nodes/${name}`, text]));
-  project = await startProject({ ...more, files, isBeside: true });
+  project = await startProject({ ...more, files, servesNodes: true });
 }
 
 /** A host without code of its own; workers serve it. */

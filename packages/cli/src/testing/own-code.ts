@@ -44,7 +44,7 @@ export interface ProjectOptions {
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** The host serves the folder `nodes` itself. */
-  readonly isBeside?: boolean;
+  readonly servesNodes?: boolean;
 }
 
 /** The text of a module that defines one node type; `body` is its function. `note(text)` writes a line that `notes` reads. */
@@ -67,7 +67,7 @@ export async function startProject({
   files,
   flags = [],
   env = {},
-  isBeside = false,
+  servesNodes = false,
 }: ProjectOptions): Promise<Project> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'weft-own-code-')));
   const write = async (path: string, text: string) => {
@@ -79,7 +79,7 @@ export async function startProject({
   const port = await freePort();
   const notesFile = join(folder, 'notes');
   const all = { ...env, NOTES: notesFile };
-  const own = isBeside ? ['--nodes', join(folder, 'nodes')] : [];
+  const own = servesNodes ? ['--nodes', join(folder, 'nodes')] : [];
   const start = () =>
     startHostProcess({
       dataFolder: join(folder, 'data'),

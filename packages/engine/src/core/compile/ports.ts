@@ -104,7 +104,7 @@ export function* checkConnections(
           'connection_order',
           `Input "${port.name}" of node "${reader.id}" reads node "${source.id}", which does not come before it; add an edge that leads from "${source.id}" to "${reader.id}".`,
         );
-      const target = ancestorBeside(reader, source, loops);
+      const target = siblingAround(reader, source, loops);
       if (target === undefined || target === source) refuse();
       else questions.push({ source, target, refuse });
     }
@@ -113,7 +113,7 @@ export function* checkConnections(
 }
 
 /** The reader itself, or the loop around it, that lies in the same scope as the source. */
-function ancestorBeside(reader: NodeDraft, source: NodeDraft, { parents }: Loops): NodeDraft | undefined {
+function siblingAround(reader: NodeDraft, source: NodeDraft, { parents }: Loops): NodeDraft | undefined {
   const wanted = parents.get(source.id);
   let at: NodeDraft | undefined = reader;
   while (at !== undefined && parents.get(at.id) !== wanted) at = parents.get(at.id);

@@ -281,36 +281,27 @@ function childOf(
   key: NodeKey,
   { childRunId, outputMapping }: RecordedNode,
 ): ChildCommand {
-  const command = { type: 'child', nodeKey: key, childRunId } as const;
+  const base = { type: 'child', nodeKey: key, childRunId } as const;
   switch (last.type) {
     case 'node.suspended':
-      return { ...command, status: foldPayload(last).childStatus ?? 'running' };
+      return { ...base, status: foldPayload(last).childStatus ?? 'running' };
     case 'node.resumed':
-      return { ...command, status: 'running' };
+      return { ...base, status: 'running' };
     case 'node.failed': {
       const { childStatus, childError } = foldPayload(last).error.details ?? {};
-      return { ...command, ...endOf(childStatus, childError) };
+      return { ...base, ...endOf(childStatus, childError) };
     }
     case 'weft.step.completed': {
       const { childStatus, output, childError } = foldPayload(last).result;
-      return {
-        ...command,
-        ...endOf(childStatus, childError),
-        ...(isJsonObject(output) && { outputs: output }),
-      };
+      return { ...base, ...endOf(childStatus, childError), ...(isJsonObject(output) && { outputs: output }) };
     }
     case 'node.completed': {
       const { childStatus, output, childError } = foldPayload(last).outputs ?? {};
       const outputs = isJsonObject(output) && { outputs: output };
-      return {
-        ...command,
-        ...endOf(childStatus, childError),
-        ...outputs,
-        ...variablesOf(own, outputMapping),
-      };
+      return { ...base, ...endOf(childStatus, childError), ...outputs, ...variablesOf(own, outputMapping) };
     }
     default:
-      return { ...command, status: 'completed', ...variablesOf(own, outputMapping) };
+      return { ...base, status: 'completed', ...variablesOf(own, outputMapping) };
   }
 }
 

@@ -134,7 +134,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   let trial = held.trial;
   let isNoteTakenBack = false;
   /** Of the input that is being taken. */
-  let onRecorded: Told | undefined;
+  let onTaken: Told | undefined;
   const { unperformed, commandsFrom = 0 } = held;
   const traceparentAt = createTraceparents(record);
 
@@ -264,7 +264,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   function take(input: ActorInput): Promise<void> {
-    onRecorded = input.onRecorded;
+    onTaken = input.onRecorded;
     const step = unrecorded(decideBatch(context, run, input, input.recorded), committedSeq);
     // A tick that finds nothing to do must not be repeated at once, nor after a drain that was tried again in vain.
     if (step.events.length > 0) noTickBefore = 0;
@@ -305,8 +305,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   function tell(isDurable: boolean): void {
-    const waiting = onRecorded;
-    onRecorded = undefined;
+    const waiting = onTaken;
+    onTaken = undefined;
     waiting?.(isDurable);
   }
 
@@ -397,19 +397,13 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       limits: record.limits,
       effect,
       traceparent: () => traceparentAt(startOf(events, effect.key)),
-      progress(chunk, recorded) {
-        inputs.pushChunk(effect, chunk, recorded);
+      progress(chunk, onRecorded) {
+        inputs.pushChunk(effect, chunk, onRecorded);
         work();
       },
-      done(outcome, recorded) {
+      done(outcome, onRecorded) {
         effects.delete(effect.key);
-        inputs.push({
-          type: 'outcome',
-          key: effect.key,
-          attempt: effect.attempt,
-          outcome,
-          onRecorded: recorded,
-        });
+        inputs.push({ type: 'outcome', key: effect.key, attempt: effect.attempt, outcome, onRecorded });
         work();
       },
     });

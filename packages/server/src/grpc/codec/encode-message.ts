@@ -119,8 +119,8 @@ function* writeOne(encoding: Encoding, field: FieldShape, value: Json | Uint8Arr
 
 /** Where a field has no presence, its default is not written. */
 function isDefault({ kind, isOptional, isRepeated, oneof }: FieldShape, value: Json | Uint8Array): boolean {
-  const isTold = isOptional || isRepeated || oneof !== undefined || kind === 'value';
-  return !isTold && (value === 0 || value === '' || value === false);
+  const hasPresence = isOptional || isRepeated || oneof !== undefined || kind === 'value';
+  return !hasPresence && (value === 0 || value === '' || value === false);
 }
 
 function writeScalar(writer: Writer, field: FieldShape, value: Json): void {

@@ -54,17 +54,12 @@ function followers(place: number): Uint8Array {
 }
 
 /** Whether this character may stand at this place of a credential that begins so. */
-function mayFollow(
-  begin: string,
-  { continues, anyCase }: CredentialShape,
-  place: number,
-  code: number,
-): boolean {
+function mayFollow(begin: string, { parts, anyCase }: CredentialShape, place: number, code: number): boolean {
   if (place < begin.length) {
     const sign = String.fromCharCode(code);
     return begin[place] === (anyCase === true ? sign.toLowerCase() : sign);
   }
-  const [part] = continues;
+  const [part] = parts;
   const index = place - begin.length;
   if (typeof part === 'string') return part.charCodeAt(index) === code || index >= part.length;
   return part === undefined || 'form' in part || index >= part.min || isIn(part.of, code);
@@ -180,13 +175,13 @@ function match(
   if (start === undefined || start < free || !isBoundary(text, start)) return undefined;
   let from = at + begin.length;
   let hidden: Found | undefined;
-  for (let index = 0; index < shape.continues.length; index++) {
-    const found = matchPart(text, from, shape.continues[index] as Part, runs);
+  for (let index = 0; index < shape.parts.length; index++) {
+    const found = matchPart(text, from, shape.parts[index] as Part, runs);
     if (found === undefined) return undefined;
     if (index === shape.hides) hidden = found;
     from = found.end;
   }
-  const last = shape.continues.at(-1);
+  const last = shape.parts.at(-1);
   // A credential of fixed length is not followed by a word character.
   if (typeof last === 'object' && 'max' in last && isIn(IN.alnum, codeAt(text, from))) return undefined;
   const span =
