@@ -22,18 +22,16 @@ interface Heard {
   finish: Finish | undefined;
 }
 
-/** Takes an answer as it comes, hands its text on, and returns the whole. Throws what broke it; what was used is told before. */
+/** Takes an answer as it comes, hands its text on, and returns the whole. Throws what broke it. */
 export async function readStream(
   parts: AsyncIterable<LanguageModelV3StreamPart>,
   model: string,
   chunks: GatheredChunks,
-  onUsage: (usage: Usage) => void,
 ): Promise<ModelReply> {
   const heard: Heard = { text: '', reasoning: '', toolCalls: [], model, finish: undefined };
   for await (const part of parts) {
     if (part.type === 'error') throw part.error;
     hear(heard, part, chunks);
-    if (part.type === 'finish') onUsage(usageOf(part.usage));
   }
   const reply = replyOf(heard);
   chunks.end(closingMeta(reply));

@@ -111,7 +111,7 @@ describe('what model calls cost', () => {
     await test.host.costs.setPrices(alice, PRICES);
     answer = (_request, { meter }, call) => {
       if (call !== 2) return { text: '{}' };
-      meter?.spent({ provider: 'acme-ai', model: 'fable-1-dated', asked: 'fable-1', usage: USAGE });
+      meter?.begin(() => ({ provider: 'acme-ai', model: 'fable-1-dated', asked: 'fable-1', usage: USAGE }))(false);
       throw new NodeFailure('provider_unavailable', 'It broke off.', { retryable: true });
     };
     // The second attempt asks twice for an answer that never fits, and fails.

@@ -121,8 +121,8 @@ class PortsOnDemand implements EffectPorts {
     });
   }
 
-  get used(): readonly NodeEvent[] | undefined {
-    return this.#meter?.events;
+  settleUsed(): readonly NodeEvent[] | undefined {
+    return this.#meter?.settle();
   }
 
   get tools(): Tools {

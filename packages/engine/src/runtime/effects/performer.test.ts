@@ -41,7 +41,7 @@ const openPorts: OpenEffectPorts = () => ({
     put: () => Promise.reject(new Error('no artifacts here')),
     read: () => Promise.reject(new Error('no artifacts here')),
   },
-  used: undefined,
+  settleUsed: () => undefined,
   hideOutcome: (outcome) => outcome,
   hideChunk: (chunk) => ({ ...chunk, chunk: chunk.chunk.replaceAll('secret', '…') }),
 });

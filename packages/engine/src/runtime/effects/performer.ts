@@ -249,7 +249,7 @@ export function createPerformer(options: PerformerOptions): Performer {
 /** With what it has used of models, which is so whether or not it came to anything. */
 function toldOutcome(ports: EffectPorts | undefined, outcome: Outcome): Outcome {
   if (ports === undefined) return outcome;
-  const { used = [] } = ports;
+  const used = ports.settleUsed() ?? [];
   if (used.length === 0) return ports.hideOutcome(outcome);
   const said = outcome.events?.map((event) =>
     event.causedBy === undefined ? event : { ...event, causedBy: event.causedBy + used.length },
