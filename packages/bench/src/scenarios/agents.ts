@@ -4,7 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { KEY, weft } from '../hosts/contenders.ts';
 import type { ServerProcess } from '../hosts/server-process.ts';
 import { expectCall, registerWorkflow, statusOf } from '../load/calls.ts';
-import { listenTo, MODEL, type ModelServer, type Speech, speechText, startModelServer } from '../load/model-server.ts';
+import {
+  listenTo,
+  MODEL,
+  type ModelServer,
+  type Speech,
+  speechText,
+  startModelServer,
+} from '../load/model-server.ts';
 import { chainOf, workloadOf } from '../load/workloads.ts';
 import { percentile } from '../measuring/measure.ts';
 import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
@@ -47,12 +54,7 @@ export const agents: Scenario = {
   },
 };
 
-async function measureRound(
-  lab: Lab,
-  host: ServerProcess,
-  model: ModelServer,
-  tally: Tally,
-): Promise<void> {
+async function measureRound(lab: Lab, host: ServerProcess, model: ModelServer, tally: Tally): Promise<void> {
   const count = sized(lab, 200, 20);
   const alone = await others(lab, host, MEASURED_MS);
   const listeners = listenTo(model, count);

@@ -37,6 +37,7 @@ export async function askRemote(
   const events = condenseEvents(kind.answers);
   const fetch = egressFetch({ context, signal, baseUrl, events, pace });
   const chunks = gatherChunks(context.emit, SETTLE_MS);
+  const reasoning = gatherChunks(({ chunk, isLast }) => context.onReasoning?.(chunk, isLast), SETTLE_MS);
   const ended = context.meter?.begin(() => {
     const usage = events.usage();
     return usage && { provider: name, model, usage };
@@ -44,10 +45,11 @@ export async function askRemote(
   try {
     const opened = await kind.open(model, { name, baseUrl, apiKey, fetch });
     const { stream } = await opened.doStream(callOptions(request, signal));
-    const reply = await readStream(stream, model, chunks);
+    const reply = await readStream(stream, model, { chunks, reasoning });
     ended?.(true);
     return reply;
   } catch (error) {
+    reasoning.breakOff();
     chunks.breakOff();
     ended?.(false);
     const failure = modelFailure(error, {
@@ -57,14 +59,14 @@ export async function askRemote(
       isTimedOut: timeout.aborted,
       now: Date.now(),
     });
-    throw mayFallBack(failure, chunks, context.signal) ? silent(failure) : failure;
+    throw mayFallBack(failure, [chunks, reasoning], context.signal) ? silent(failure) : failure;
   } finally {
     over.abort();
   }
 }
 
-function mayFallBack(failure: NodeFailure, chunks: GatheredChunks, signal: AbortSignal): boolean {
-  return failure.retryable && !chunks.hasEmitted && !signal.aborted;
+function mayFallBack(failure: NodeFailure, shown: readonly GatheredChunks[], signal: AbortSignal): boolean {
+  return failure.retryable && !shown.some(({ hasEmitted }) => hasEmitted) && !signal.aborted;
 }
 
 function silent({ code, message, retryable, details, retryAfterMs, cause }: NodeFailure): SilentFailure {

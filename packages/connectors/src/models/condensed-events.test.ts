@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  ANTHROPIC_ANSWERS,
-  type AnswerFormat,
-  GEMINI_ANSWERS,
-  OPENAI_ANSWERS,
-} from './answer-formats.ts';
+import { ANTHROPIC_ANSWERS, type AnswerFormat, GEMINI_ANSWERS, OPENAI_ANSWERS } from './answer-formats.ts';
 import { condenseEvents } from './condensed-events.ts';
 import { ANTHROPIC_FORMAT } from './testing/anthropic-format.ts';
 import { GEMINI_FORMAT } from './testing/gemini-format.ts';

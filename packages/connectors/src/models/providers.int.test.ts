@@ -87,6 +87,18 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
     expect(String(keyOf(server.asked[0]?.headers ?? {}))).toContain(KEY);
   });
 
+  it('tells how it reasons while it does, where its format has a place for that', async () => {
+    server.say({ reasoning: ['First, ', 'the facts.'], text: ['Seven.'] });
+
+    const { reply, reasoning, chunks } = await call();
+
+    // Of the two that speak alike, the maker's own keeps it to itself.
+    const said = kind === 'openai' ? '' : 'First, the facts.';
+    expect(reasoning.join('')).toBe(said);
+    expect(reply.reasoning ?? '').toBe(said);
+    expect(chunks.map(({ chunk }) => chunk).join('')).toBe('Seven.');
+  });
+
   it('takes tools, calls and results', async () => {
     server.say({ toolCalls: [{ id: 'call-1', name: 'look_up', arguments: '{"id":"7"}' }] });
 

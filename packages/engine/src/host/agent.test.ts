@@ -120,6 +120,8 @@ describe('an agent', () => {
       'weft.step.started',
       'weft.step.completed',
       'weft.step.started',
+      'agent.reasoning.delta',
+      'agent.reasoning.delta',
       'provider.usage',
       'weft.step.completed',
       'agent.reasoned',
@@ -136,6 +138,33 @@ describe('an agent', () => {
       'weft.step.completed',
       'agent.decided',
     ]);
+  });
+
+  it.each([
+    ['summary', 2_048],
+    ['full', 3_000],
+    ['off', 0],
+  ])('tells how its model reasons while it does: %s', async (verbosity, length) => {
+    const reasoning = `Look ${'x'.repeat(2_995)}`;
+    const { models } = scripted({ reasoning, text: 'Done.' });
+    const test = await open({ models, tools: shelf([]) });
+    await test.register({ nodes: [node('agent', 'weft.ai.agent', CONFIG)] }, 'work');
+
+    const runId = await test.run('work', { configurable: { reasoningVerbosity: verbosity } });
+    await outcome(test, runId);
+
+    const events = await eventsOf(test, runId);
+    const told = (type: string) =>
+      events.filter((event) => event.type === type).map(({ payload }) => payload);
+    const deltas = told('agent.reasoning.delta');
+    const agentId = 'host:agent:agent';
+    expect(deltas.map(({ delta }) => delta).join('')).toBe(reasoning.slice(0, length));
+    expect(deltas.map(({ delta: _delta, ...rest }) => rest)).toEqual(
+      length === 0 ? [] : [0, 1].map((sequence) => ({ agentId, sequence, verbosity })),
+    );
+    expect(told('agent.reasoned')).toEqual(
+      length === 0 ? [] : [{ agentId, reasoning: reasoning.slice(0, length), verbosity }],
+    );
   });
 
   it('tells what tools have answered in the order of the calls, whichever came first', async () => {

@@ -107,10 +107,10 @@ export interface EventPayloads {
   'runOrchestrator.decided': Told<'runOrchestrator.decided'>;
   'artifact.created': Told<'artifact.created'>;
   'memory.written': Told<'memory.written'>;
-  'provider.usage': Told<'provider.usage'>;
+  'provider.usage': Told<'provider.usage', unknown, { iteration: number[]; step: string }>;
   'prompt.composed': Told<'prompt.composed'>;
   'agent.reasoned': Told<'agent.reasoned'>;
-  'agent.reasoning.delta': Told<'agent.reasoning.delta'>;
+  'agent.reasoning.delta': Told<'agent.reasoning.delta', unknown, { iteration: number[]; step: string }>;
   'agent.toolCalled': Told<'agent.toolCalled'>;
   'agent.toolReturned': Told<'agent.toolReturned'>;
   'agent.handoff': Told<'agent.handoff'>;
@@ -123,10 +123,10 @@ interface Documented<Type extends keyof DocumentedPayloads, More = unknown, Priv
 }
 
 /** What a node says or sets: the fold is told what of it is sensitive. */
-type Told<Type extends keyof DocumentedPayloads, More = unknown> = Documented<
+type Told<Type extends keyof DocumentedPayloads, More = unknown, Private = unknown> = Documented<
   Type,
   More,
-  { sensitive: Sensitivity }
+  Private & { sensitive: Sensitivity }
 >;
 
 /** Which execution of which node. */

@@ -29,6 +29,8 @@ export interface EffectPorts {
   /** One `provider.usage` for each model call that was made, oldest first; undefined when none was. */
   settleUsed(): readonly NodeEvent[] | undefined;
   hideChunk(chunk: OutputChunk): OutputChunk;
+  /** The same of a piece of reasoning, which is a text of its own. */
+  hideReasoning(text: string, isLast: boolean): string;
 }
 
 /** The effect that asks. */

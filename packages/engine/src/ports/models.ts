@@ -106,6 +106,8 @@ export interface OfferedTool {
 /** What a call may use of the effect that makes it. */
 export interface ModelContext
   extends Pick<EffectContext, 'signal' | 'invocationId' | 'emit' | 'egress' | 'secrets' | 'holdsClaim'> {
+  /** Hears how the model comes to its answer, piece by piece, where that is wanted; the last piece is marked. */
+  readonly onReasoning?: ((text: string, isLast: boolean) => void) | undefined;
   /** Where the call counts as one of a run. */
   readonly meter?: CallMeter | undefined;
 }

@@ -48,23 +48,33 @@ export function finishNode(
   });
 }
 
+/** `place`: of an effect that has not ended, kept for the fold alone; with the end of one it stands there. */
 export function recordEvents(
   batch: Batch,
   node: NodePlan,
   events: readonly NodeEvent[],
   work: NodeWork | undefined,
+  place?: JsonObject,
 ): void {
   const sequences: number[] = [];
   const before =
     batch.run.record.configurable['budget'] === undefined ? undefined : spendingOf(batch.run.state);
   for (const { type, payload, causedBy } of events) {
     const causeSeq = causedBy === undefined ? callOf(batch, type, payload) : sequences[causedBy];
-    const said = sayWithCare(batch.run, node, payload, work);
+    const said = withPlace(sayWithCare(batch.run, node, payload, work), place);
     // Of any type, and as its node has made it.
     const draft = { type, nodeId: node.id, ...said, causeSeq, isForeign: true };
     sequences.push(batch.record(draft as unknown as Draft));
   }
   if (before !== undefined) tellSpending(batch, node.id, before);
+}
+
+function withPlace<Said extends { readonly payload: JsonObject; readonly shown?: JsonObject }>(
+  said: Said,
+  place: JsonObject | undefined,
+): Said {
+  if (place === undefined) return said;
+  return { ...said, payload: { ...said.payload, ...place }, shown: said.shown ?? said.payload };
 }
 
 /** A tool that returns was called by an event before, perhaps long ago. */

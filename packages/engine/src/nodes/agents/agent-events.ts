@@ -7,6 +7,7 @@ import type { PreparedAgent } from './agent-config.ts';
 import { type AgentHistory, type Call, labelOf, type ListedTool, type Turn } from './agent-history.ts';
 import { type AnswerRules, readAnswers, type Verdict } from './answer.ts';
 import { answerEvents } from './answer-events.ts';
+import { cutText, reasoningLimit, verbosityOf } from './reasoning.ts';
 import { isToolError, planCall } from './tool-calls.ts';
 
 /**
@@ -58,13 +59,11 @@ function tellTurn(
 ): NodeEvent[] {
   const { reasoning } = turn;
   const events = answerEvents(nodeId, turn, verdict);
-  const verbosity = configurable['reasoningVerbosity'] === 'summary' ? 'summary' : 'full';
-  if (reasoning === '' || configurable['reasoningVerbosity'] === 'off') return events;
-  const shown = verbosity === 'summary' ? reasoning.slice(0, SUMMARY) : reasoning;
+  const verbosity = verbosityOf(configurable);
+  if (reasoning === '' || verbosity === 'off') return events;
+  const shown = cutText(reasoning, reasoningLimit(verbosity));
   return [...events, { type: 'agent.reasoned', payload: { agentId, reasoning: shown, verbosity } }];
 }
-
-const SUMMARY = 1024;
 
 /** A call that is refused returns at once. */
 function called(

@@ -96,6 +96,7 @@ export class ModelMeter {
       secrets: context.secrets,
       emit: (chunk) => context.emit(chunk),
       holdsClaim: () => context.holdsClaim(),
+      onReasoning: context.onReasoning,
       meter: {
         mayAsk: (id, model) => this.#breach() === undefined && this.#objection(id, model) === undefined,
         begin: (spent) => this.#begin(spent),

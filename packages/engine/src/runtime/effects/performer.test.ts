@@ -42,6 +42,7 @@ const openPorts: OpenEffectPorts = () => ({
     read: () => Promise.reject(new Error('no artifacts here')),
   },
   settleUsed: () => undefined,
+  hideReasoning: (text) => text,
   hideOutcome: (outcome) => outcome,
   hideChunk: (chunk) => ({ ...chunk, chunk: chunk.chunk.replaceAll('secret', '…') }),
 });
@@ -111,6 +112,7 @@ function start(
     configurable: {},
     limits: LIMITS,
     progress: (chunk) => void chunks.push(chunk),
+    say: () => undefined,
     effect: {
       key,
       node,

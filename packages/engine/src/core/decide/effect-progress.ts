@@ -1,17 +1,18 @@
 import type { Batch } from './live-run.ts';
 import { type EffectKey, effectOwner } from '../../model/run-state.ts';
 import { stepOf } from '../fold/step-fold.ts';
-import type { NumberedChunk } from './step.ts';
+import { recordEvents } from './node-finish.ts';
+import type { Input } from './step.ts';
 
 /**
- * Records streamed text of a running effect. An effect that was cut off and is performed again streams from the start
- * again; the pieces that are on record already are passed over.
+ * Records what a running effect says before its end: streamed text, and facts. An effect that was cut off and is performed again streams
+ * from the start again; the pieces of text that are on record already are passed over.
  */
-export function recordChunks(
+export function recordProgress(
   batch: Batch,
   key: EffectKey,
   attempt: number,
-  chunks: readonly NumberedChunk[],
+  { chunks, events }: Pick<Extract<Input, { type: 'progress' }>, 'chunks' | 'events'>,
 ): void {
   const { run } = batch;
   const owner = effectOwner(key);
@@ -19,6 +20,10 @@ export function recordChunks(
   const step = known && owner.step !== undefined ? stepOf(known, owner.step) : undefined;
   const streaming = owner.step === undefined ? known : step;
   if (known?.status !== 'running' || streaming?.attempt !== attempt || !run.inFlight.has(key)) return;
+  const node = run.plan.nodes.get(known.nodeId);
+  const iteration = known.iteration.length > 0 ? { iteration: [...known.iteration] } : {};
+  const place = { ...iteration, ...(step !== undefined && { step: step.id }) };
+  if (events !== undefined && node !== undefined) recordEvents(batch, node, events, undefined, place);
   for (const { index, chunk, isLast, meta } of chunks) {
     if (index < (streaming.chunks ?? 0)) continue;
     const payload = {
@@ -28,11 +33,10 @@ export function recordChunks(
       isLast,
       ...(meta !== undefined && { meta }),
     };
-    const iteration = known.iteration.length > 0 ? { iteration: [...known.iteration] } : {};
     batch.record({
       type: 'output.chunk',
       nodeId: known.nodeId,
-      payload: { ...payload, ...iteration, ...(step !== undefined && { step: step.id }) },
+      payload: { ...payload, ...place },
       shown: payload,
     });
   }
