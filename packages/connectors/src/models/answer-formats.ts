@@ -83,7 +83,7 @@ function pieceOf(holder: Json | undefined, names: readonly string[]): Piece | un
   );
   const [name = ''] = said;
   if (said.length !== 1 || !names.includes(name) || typeof holder[name] !== 'string') return undefined;
-  return { holder: holder as Piece['holder'], name };
+  return { holder, name };
 }
 
 function onlyOne(list: Json | undefined): JsonObject | undefined {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import { node } from '../core/testing/definitions.ts';
+import { chain, node } from '../core/testing/definitions.ts';
 import { openMemoryStore } from '../memory-store/memory-store.ts';
 import { NodeFailure } from '../model/node-type.ts';
 import { scripted } from '../nodes/agents/testing/scripted-model.ts';
@@ -196,6 +196,36 @@ describe('an agent', () => {
       'agent:turn-1.call-0',
       'agent:turn-1.call-1',
     ]);
+  });
+
+  it('notes in its run that a tool is another than the one that was called before', async () => {
+    const { models } = scripted({ calls: [['files__read', {}]] }, { text: 'Done.' });
+    const listed = [{ name: 'read', digest: 'd-1' }];
+    const tools = shelf(listed, () => {
+      listed[0] = { name: 'read', digest: 'd-2' };
+      return 'ok';
+    });
+    const test = await open({ models, tools });
+    const call = node('call', 'core.mcp.toolCall', { serverId: 'files', toolName: 'read' });
+    const nodes = [call, node('agent', 'weft.ai.agent', CONFIG)];
+    await test.register({ nodes, edges: chain('call', 'agent') }, 'work');
+
+    const runId = await test.run('work');
+    await outcome(test, runId);
+
+    const events = await eventsOf(test, runId);
+    const noted = events.findIndex(({ type }) => type === 'log.appended');
+    expect(events[noted]?.payload).toEqual({
+      level: 'warn',
+      nodeId: 'agent',
+      message: 'The tool files/read has another definition than when this run called it before.',
+      fields: { tool: 'files/read', digest: 'd-2', before: 'd-1' },
+    });
+    expect(events[noted + 1]).toMatchObject({ type: 'agent.toolCalled', payload: { toolDigest: 'd-2' } });
+    const forked = await test.host.runs.fork(alice, runId, { mode: 'replay' });
+    const replay = forked !== undefined && 'runId' in forked ? forked.runId : '';
+    await outcome(test, replay);
+    expect(withoutRun(await eventsOf(test, replay))).toEqual(withoutRun(events));
   });
 
   it('waits for a person before a destructive call, shows what will be sent, and sends exactly that', async () => {

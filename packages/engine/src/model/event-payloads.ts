@@ -111,7 +111,7 @@ export interface EventPayloads {
   'prompt.composed': Told<'prompt.composed'>;
   'agent.reasoned': Told<'agent.reasoned'>;
   'agent.reasoning.delta': Told<'agent.reasoning.delta', unknown, { iteration: number[]; step: string }>;
-  'agent.toolCalled': Told<'agent.toolCalled'>;
+  'agent.toolCalled': Told<'agent.toolCalled', { toolDigest?: string }>;
   'agent.toolReturned': Told<'agent.toolReturned'>;
   'agent.handoff': Told<'agent.handoff'>;
   'agent.decided': Told<'agent.decided'>;

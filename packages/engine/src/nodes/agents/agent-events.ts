@@ -32,7 +32,7 @@ export function tellLast(
     if (turn.record.round === round)
       return called(place, call, {
         refused: planned.type === 'refused' ? planned.why : undefined,
-        transport: offered.get(call.asked.name)?.source === undefined ? 'mcp' : 'native',
+        tool: offered.get(call.asked.name),
       });
     const isOfRound =
       call.record?.round === round || (planned.type === 'rejected' && call.approval?.round === round);
@@ -69,9 +69,14 @@ function tellTurn(
 function called(
   place: Place,
   { asked }: Call,
-  { refused, transport }: { readonly refused: string | undefined; readonly transport: 'mcp' | 'native' },
+  { refused, tool }: { readonly refused: string | undefined; readonly tool: ListedTool | undefined },
 ): NodeEvent[] {
-  const payload: JsonObject = { ...place, argsHash: sha256Hex(asked.arguments), transport };
+  const payload: JsonObject = {
+    ...place,
+    argsHash: sha256Hex(asked.arguments),
+    transport: tool?.source === undefined ? 'mcp' : 'native',
+    ...(tool !== undefined && { toolDigest: tool.digest }),
+  };
   const event: NodeEvent = { type: 'agent.toolCalled', payload };
   return refused === undefined ? [event] : [event, { ...forbidden(place, refused), causedBy: 0 }];
 }
