@@ -79,6 +79,7 @@ export type {
   Models,
   ModelToolCall,
   CallMeter,
+  SpentCall,
   Usage,
   OfferedModels,
   OfferedProvider,

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, request as ask, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A language model over the wire format of OpenAI that says a text of its own length, piece by piece, at a steady rate. */
@@ -64,6 +64,18 @@ export async function startModelServer(speech: Speech): Promise<ModelServer> {
       await once(server, 'close');
     },
   };
+}
+
+/** Plain clients of a model, without a host: what they hear is read and dropped. */
+export function listenTo(model: ModelServer, count: number): { stop(): void } {
+  const requests = Array.from({ length: count }, () => {
+    const request = ask(`${model.url}/chat/completions`, { method: 'POST', agent: false });
+    request.once('response', (response) => response.resume());
+    // Cut off, at the end.
+    request.on('error', () => undefined);
+    return request.end('{}');
+  });
+  return { stop: () => requests.forEach((request) => void request.destroy()) };
 }
 
 function line(data: object): string {

@@ -4,7 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { KEY, weft } from '../hosts/contenders.ts';
 import type { ServerProcess } from '../hosts/server-process.ts';
 import { expectCall, registerWorkflow, statusOf } from '../load/calls.ts';
-import { MODEL, type Speech, speechText, startModelServer } from '../load/model-server.ts';
+import {
+  listenTo,
+  MODEL,
+  type ModelServer,
+  type Speech,
+  speechText,
+  startModelServer,
+} from '../load/model-server.ts';
 import { chainOf, workloadOf } from '../load/workloads.ts';
 import { percentile } from '../measuring/measure.ts';
 import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
@@ -17,10 +24,17 @@ const OTHERS = { workflowId: workloadOf('A').workflowId, clients: 8, perSecond: 
 const MEASURED_MS = 8_000;
 const PATIENCE_MS = 120_000;
 
+/**
+ * How much agents slow down others. Models and clients share the cores with the host, so that models alone slow it down, whoever listens to
+ * them; of that the host can do nothing. So the other side of the relation is measured while the same number of models speak at the same rate
+ * to plain clients, in this process, that drop what they hear. What is left is what the host does for its agents: reading, parsing, recording.
+ * The others without any models stand beside it.
+ */
+
 export const agents: Scenario = {
   name: 'agents',
   title: 'Agents whose models stream, next to other runs',
-  rawLimit: 'the same other runs without the agents, in turn',
+  rawLimit: 'the same other runs while the models speak to plain clients, in turn',
   goals: [],
   async measure(lab) {
     const model = await startModelServer(SPEECH);
@@ -35,14 +49,17 @@ export const agents: Scenario = {
     await registerWorkflow({ port: host.port, key: KEY }, chainOf(WORKFLOW, 'an agent that speaks', [step]));
     await others(lab, host, lab.warmUpMs);
     const tally = createTally();
-    for (let round = 0; round < lab.rounds; round += 1) await measureRound(lab, host, tally);
+    for (let round = 0; round < lab.rounds; round += 1) await measureRound(lab, host, model, tally);
     return { figures: tally.figures() };
   },
 };
 
-async function measureRound(lab: Lab, host: ServerProcess, tally: Tally): Promise<void> {
+async function measureRound(lab: Lab, host: ServerProcess, model: ModelServer, tally: Tally): Promise<void> {
   const count = sized(lab, 200, 20);
+  const alone = await others(lab, host, MEASURED_MS);
+  const listeners = listenTo(model, count);
   const without = await others(lab, host, MEASURED_MS);
+  listeners.stop();
   const runIds = await Promise.all(Array.from({ length: count }, () => startAgent(host)));
   const next = await others(lab, host, MEASURED_MS);
   const wrong = (await Promise.all(runIds.map((runId) => isWrong(host, runId)))).filter(Boolean).length;
@@ -52,7 +69,9 @@ async function measureRound(lab: Lab, host: ServerProcess, tally: Tally): Promis
   ] as const) {
     const title = `a run of A next to ${count} agents that stream ${SPEECH.perSecond} pieces a second each, ${name}`;
     tally.add(`agents/${name}`, { title, unit: 'ms', better: 'less' }, percentile(next, share));
-    tally.against(`agents/${name}`, 'without them', percentile(without, share));
+    tally.against(`agents/${name}`, 'the models speak to plain clients', percentile(without, share));
+    const quiet = { title: `a run of A without any models, ${name}`, unit: 'ms', better: 'less' } as const;
+    tally.add(`agents/alone/${name}`, quiet, percentile(alone, share));
   }
   const about = { title: 'agents with a text that is not whole', unit: 'runs', better: 'less' } as const;
   tally.add('agents/wrong', about, wrong);

@@ -23,6 +23,7 @@ import { PACKS_CHECKS } from './packs/checks.ts';
 import { PEERS_CHECKS } from './peers/checks.ts';
 import { POLLING_CHECKS } from './polling/checks.ts';
 import { PROCESSES_CHECKS } from './processes/checks.ts';
+import { PROMPTS_CHECKS } from './prompts/checks.ts';
 import { RUN_CHECKS } from './runs/checks.ts';
 import { SECRETS_CHECKS } from './secrets/checks.ts';
 import { STREAMS_CHECKS } from './streams/checks.ts';
@@ -67,5 +68,6 @@ export const CHECKS: readonly Check[] = [
   ...AUDIT_CHECKS,
   ...PACKS_CHECKS,
   ...PEERS_CHECKS,
+  ...PROMPTS_CHECKS,
   ...COSTS_CHECKS,
 ];

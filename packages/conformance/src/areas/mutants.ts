@@ -23,6 +23,7 @@ import { PACKS_MUTANTS } from './packs/mutants.ts';
 import { PEERS_MUTANTS } from './peers/mutants.ts';
 import { POLLING_MUTANTS } from './polling/mutants.ts';
 import { PROCESSES_MUTANTS } from './processes/mutants.ts';
+import { PROMPTS_MUTANTS } from './prompts/mutants.ts';
 import { RUN_MUTANTS } from './runs/mutants.ts';
 import { SECRETS_MUTANTS } from './secrets/mutants.ts';
 import { STREAMS_MUTANTS } from './streams/mutants.ts';
@@ -67,5 +68,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...AUDIT_MUTANTS,
   ...PACKS_MUTANTS,
   ...PEERS_MUTANTS,
+  ...PROMPTS_MUTANTS,
   ...COSTS_MUTANTS,
 ];

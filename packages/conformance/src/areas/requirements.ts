@@ -21,6 +21,7 @@ import { PACKS_REQUIREMENTS } from './packs/requirements.ts';
 import { PEERS_REQUIREMENTS } from './peers/requirements.ts';
 import { POLLING_REQUIREMENTS } from './polling/requirements.ts';
 import { PROCESSES_REQUIREMENTS } from './processes/requirements.ts';
+import { PROMPTS_REQUIREMENTS } from './prompts/requirements.ts';
 import { RUN_REQUIREMENTS } from './runs/requirements.ts';
 import { SECRETS_REQUIREMENTS } from './secrets/requirements.ts';
 import { STREAMS_REQUIREMENTS } from './streams/requirements.ts';
@@ -65,6 +66,7 @@ export const REQUIREMENTS = {
   ...AUDIT_REQUIREMENTS,
   ...PACKS_REQUIREMENTS,
   ...PEERS_REQUIREMENTS,
+  ...PROMPTS_REQUIREMENTS,
 } as const;
 
 export type RequirementId = keyof typeof REQUIREMENTS;

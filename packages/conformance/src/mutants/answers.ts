@@ -141,3 +141,15 @@ export function omit<Value>(
 ): Record<string, Value> {
   return Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name)));
 }
+
+/** Changes one block of discovery, at the root and in its mirror. */
+export function block(family: string, change: (block: JsonObject) => JsonObject): ChangeAnswer {
+  const changed = (from: JsonObject): JsonObject => {
+    const found = from[family];
+    return isJsonObject(found) ? { ...from, [family]: change(found) } : from;
+  };
+  return answered((body) => {
+    const { capabilities } = body;
+    return changed(isJsonObject(capabilities) ? { ...body, capabilities: changed(capabilities) } : body);
+  });
+}

@@ -41,6 +41,7 @@ const AREAS: Readonly<Record<Area, string>> = {
   AUDIT: 'audit log integrity',
   PACK: 'node packs',
   PEER: 'MCP, A2A, models and envelopes',
+  PROMPT: 'prompt templates',
 };
 
 /** The table of requirements as a page of the reference, with the proof of each row. */

@@ -179,6 +179,8 @@ export const GATES = {
   observability: isPresent('observability'),
   orchestrator: isTrue('agents.orchestrator'),
   pauseResume: isTrue('runs.pauseResume.supported'),
+  promptLibrary: isTrue('prompts.mutableLibrary'),
+  prompts: isTrue('prompts.endpointsSupported'),
   providerUsage: isTrue('providerUsage.supported'),
   reasoningVerbosity: isPresent('configurable.reasoningVerbosity'),
   recordedOutcome: {

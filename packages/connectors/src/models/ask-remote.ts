@@ -1,46 +1,57 @@
-import { type ModelContext, type ModelReply, type ModelRequest, NodeFailure, type Usage } from '@weft/engine';
+import { type ModelContext, type ModelReply, type ModelRequest, NodeFailure } from '@weft/engine';
 import { callOptions } from './call-options.ts';
+import { condenseEvents } from './condensed-events.ts';
 import { egressFetch } from './egress-fetch.ts';
 import { type GatheredChunks, gatherChunks } from './gathered-chunks.ts';
 import { modelFailure } from './model-failures.ts';
 import type { ProviderConfig } from './models-config.ts';
 import type { RemoteKind } from './provider-kinds.ts';
 import { readStream } from './read-stream.ts';
+import type { StreamPace } from './stream-pace.ts';
 
 export interface RemoteCall {
   readonly config: ProviderConfig;
   readonly kind: RemoteKind;
   readonly model: string;
   readonly apiKey: string | undefined;
+  readonly pace: StreamPace;
 }
 
 /** A failure after which another model may be asked in the same attempt: none of the text of this one was shown. */
 export class SilentFailure extends NodeFailure {}
 
+/** What comes is in the pace of the host already; this puts together what a library has taken apart. */
+const SETTLE_MS = 5;
+
 /** One request to a provider. The libraries neither repeat it nor tell anyone of it. */
 export async function askRemote(
-  { config, kind, model, apiKey }: RemoteCall,
+  { config, kind, model, apiKey, pace }: RemoteCall,
   request: ModelRequest,
   context: ModelContext,
 ): Promise<ModelReply> {
   const { name, baseUrl, timeoutMs } = config;
   if (kind.needsKey && apiKey === undefined) throw keyMissing(name);
   const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = AbortSignal.any([context.signal, timeout]);
-  const fetch = egressFetch({ context, signal, baseUrl });
-  const chunks = gatherChunks(context.emit);
-  let used: Usage | undefined;
+  const over = new AbortController();
+  const signal = AbortSignal.any([context.signal, timeout, over.signal]);
+  const events = condenseEvents(kind.answers);
+  const fetch = egressFetch({ context, signal, baseUrl, events, pace });
+  const chunks = gatherChunks(context.emit, SETTLE_MS);
+  const reasoning = gatherChunks(({ chunk, isLast }) => context.onReasoning?.(chunk, isLast), SETTLE_MS);
+  const ended = context.meter?.begin(() => {
+    const usage = events.usage();
+    return usage && { provider: name, model, usage };
+  });
   try {
     const opened = await kind.open(model, { name, baseUrl, apiKey, fetch });
     const { stream } = await opened.doStream(callOptions(request, signal));
-    return await readStream(stream, model, chunks, (usage) => {
-      used = usage;
-    });
+    const reply = await readStream(stream, model, { chunks, reasoning });
+    ended?.(true);
+    return reply;
   } catch (error) {
+    reasoning.breakOff();
     chunks.breakOff();
-    // Without a count nothing is known of what it used.
-    if (used !== undefined && used.totalTokens > 0)
-      context.meter?.spent({ provider: name, model, usage: used });
+    ended?.(false);
     const failure = modelFailure(error, {
       provider: name,
       timeoutMs,
@@ -48,12 +59,14 @@ export async function askRemote(
       isTimedOut: timeout.aborted,
       now: Date.now(),
     });
-    throw mayFallBack(failure, chunks, context.signal) ? silent(failure) : failure;
+    throw mayFallBack(failure, [chunks, reasoning], context.signal) ? silent(failure) : failure;
+  } finally {
+    over.abort();
   }
 }
 
-function mayFallBack(failure: NodeFailure, chunks: GatheredChunks, signal: AbortSignal): boolean {
-  return failure.retryable && !chunks.hasEmitted && !signal.aborted;
+function mayFallBack(failure: NodeFailure, shown: readonly GatheredChunks[], signal: AbortSignal): boolean {
+  return failure.retryable && !shown.some(({ hasEmitted }) => hasEmitted) && !signal.aborted;
 }
 
 function silent({ code, message, retryable, details, retryAfterMs, cause }: NodeFailure): SilentFailure {

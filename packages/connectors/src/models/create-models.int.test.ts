@@ -89,7 +89,7 @@ describe('a model that stands in', () => {
     const asked: string[] = [];
     const meter = (isAllowed: boolean) => ({
       mayAsk: (provider: string, model: string) => asked.push(`${provider}/${model}`) > 0 && isAllowed,
-      spent: () => undefined,
+      begin: () => () => undefined,
     });
 
     const { reply } = await callModel({ config: withFallback(), operatorSecrets, meter: meter(true) });

@@ -12,6 +12,7 @@ import { askRemote, SilentFailure } from './ask-remote.ts';
 import { askMock } from './mock-provider.ts';
 import { type ModelName, type ModelsConfig, type ProviderConfig, splitName } from './models-config.ts';
 import { checkPolicy, unresolvedCredential } from './provider-policy.ts';
+import { createStreamPace, type StreamPace } from './stream-pace.ts';
 
 /** A model that was chosen for a run, with what is needed to ask it. */
 interface Chosen {
@@ -24,6 +25,8 @@ interface Chosen {
 
 /** The models of a config file. The policy of a provider is asked for every call, before its key is read. */
 export function createModels(config: ModelsConfig): Models {
+  const pace = createStreamPace();
+
   function choose(name: ModelName, choice: ModelChoice, credentialRef: string | undefined): Chosen {
     const provider = config.providers.get(name.provider);
     if (provider === undefined) throw unknownProvider(config);
@@ -51,12 +54,12 @@ export function createModels(config: ModelsConfig): Models {
     offered: offeredBy(config),
     providerFor(choice) {
       const first = choose(chosenName(config, choice), choice, textOf(choice, 'ai.credentialRef'));
-      return providerOf(first, standIns(first, choice));
+      return providerOf(first, standIns(first, choice), pace);
     },
   };
 }
 
-function providerOf(first: Chosen, others: readonly Chosen[]): ModelProvider {
+function providerOf(first: Chosen, others: readonly Chosen[], pace: StreamPace): ModelProvider {
   return {
     id: first.name.provider,
     model: first.name.model,
@@ -66,7 +69,7 @@ function providerOf(first: Chosen, others: readonly Chosen[]): ModelProvider {
         const { provider, model } = chosen.name;
         if (chosen !== first && context.meter?.mayAsk(provider, model) === false) continue;
         try {
-          const reply = await ask(chosen, request, context);
+          const reply = await ask(chosen, request, context, pace);
           return chosen === first ? reply : { ...reply, provider, asked: model };
         } catch (error) {
           if (!(error instanceof SilentFailure)) throw error;
@@ -81,12 +84,17 @@ function providerOf(first: Chosen, others: readonly Chosen[]): ModelProvider {
   };
 }
 
-async function ask(chosen: Chosen, request: ModelRequest, context: ModelContext): Promise<ModelReply> {
+async function ask(
+  chosen: Chosen,
+  request: ModelRequest,
+  context: ModelContext,
+  pace: StreamPace,
+): Promise<ModelReply> {
   const { config, name } = chosen;
   const { kind } = config;
   if (!kind.isRemote) return askMock(request, name.model, context);
   const apiKey = await keyOf(chosen, context);
-  return askRemote({ config, kind, model: name.model, apiKey }, request, context);
+  return askRemote({ config, kind, model: name.model, apiKey, pace }, request, context);
 }
 
 async function keyOf(

@@ -1,4 +1,7 @@
 import type { ModelContext } from '@weft/engine';
+import type { CondensedEvents } from './condensed-events.ts';
+import { pacedBody } from './paced-body.ts';
+import type { StreamPace } from './stream-pace.ts';
 
 /** Of one answer, however it comes: an endless stream ends here. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
@@ -10,14 +13,18 @@ export interface EgressFetchOptions {
   readonly context: Pick<ModelContext, 'egress' | 'invocationId'>;
   readonly signal: AbortSignal;
   readonly baseUrl: string;
+  /** Where the answer is a stream of events. */
+  readonly events: CondensedEvents;
+  readonly pace: StreamPace;
 }
 
 /** A `fetch` for libraries that goes out through the policy of the host: to the configured place, and to no other that is not public. */
-export function egressFetch({ context, signal, baseUrl }: EgressFetchOptions): typeof globalThis.fetch {
+export function egressFetch(options: EgressFetchOptions): typeof globalThis.fetch {
+  const { context, signal, baseUrl, events, pace } = options;
   const admits = authorityOf(new URL(baseUrl));
   return async (input, init = {}) => {
-    const { body } = init;
-    if (body !== undefined && body !== null && typeof body !== 'string') {
+    const { body: sent } = init;
+    if (sent !== undefined && sent !== null && typeof sent !== 'string') {
       throw new TypeError('A request to a model is text.');
     }
     const headers: Record<string, string> = { 'idempotency-key': context.invocationId };
@@ -26,13 +33,15 @@ export function egressFetch({ context, signal, baseUrl }: EgressFetchOptions): t
       url: input instanceof Request ? input.url : String(input),
       method: init.method ?? 'GET',
       headers,
-      body: body ?? undefined,
+      body: sent ?? undefined,
       signal,
       maxResponseBytes: MAX_ANSWER_BYTES,
       followRedirects: false,
       admits,
     });
-    const content = BODILESS.has(answer.status) ? null : ReadableStream.from(answer.body);
+    const isStream = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '');
+    const body = isStream ? pacedBody(answer.body, events, pace) : answer.body;
+    const content = BODILESS.has(answer.status) ? null : ReadableStream.from(body);
     return new Response(content, { status: answer.status, headers: { ...answer.headers } });
   };
 }

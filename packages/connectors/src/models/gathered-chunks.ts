@@ -15,7 +15,7 @@ export interface GatheredChunks {
   readonly hasEmitted: boolean;
 }
 
-export function gatherChunks(emit: ModelContext['emit']): GatheredChunks {
+export function gatherChunks(emit: ModelContext['emit'], waitMs = MOST_MS): GatheredChunks {
   let text = '';
   let timer: NodeJS.Timeout | undefined;
   let hasEmitted = false;
@@ -41,7 +41,7 @@ export function gatherChunks(emit: ModelContext['emit']): GatheredChunks {
     add(piece) {
       text += piece;
       if (text.length >= MOST_CHARACTERS) flush();
-      else if (text !== '') timer ??= setTimeout(flush, MOST_MS);
+      else if (text !== '') timer ??= setTimeout(flush, waitMs);
     },
     end(meta) {
       hasEmitted = true;

@@ -8,6 +8,16 @@ const TOOL = { name: 'look_up', inputSchema: { type: 'object' } };
 const ask = (request: Partial<ModelRequest>) => callModel({ config, request });
 
 describe('the mock', () => {
+  it('reasons as it is told before it answers', async () => {
+    const { reply, reasoning } = await callModel({
+      config: { providers: { it: { kind: 'mock' } }, default: 'it/any' },
+      request: { messages: [{ role: 'user', text: 'think It is late.\nsay Good night.' }] },
+    });
+
+    expect(reasoning).toEqual(['It is late.']);
+    expect(reply).toMatchObject({ text: 'Good night.', reasoning: 'It is late.' });
+  });
+
   it('echoes, with usage, in one last chunk', async () => {
     const { reply, chunks } = await ask({ messages: [{ role: 'user', text: 'Good morning to you' }] });
 

@@ -16,6 +16,7 @@ import { sampleOf } from './schema-sample.ts';
  *
  * - lines `call TOOL {…}` in the last message of the user are tool calls, one a turn, where that tool is offered;
  * - then a line `say TEXT` is the answer; without one it is what the last tool returned, or the message itself;
+ * - a line `think TEXT` is what it reasons before each turn;
  * - with a schema the answer is the smallest value that the schema describes.
  *
  * `slow` instead of any other name says a word every tenth of a second.
@@ -35,7 +36,9 @@ export async function askMock(
     finishReason: answer.toolCalls.length > 0 ? 'tool_calls' : 'stop',
     usage: { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens },
     ...(answer.toolCalls.length > 0 && { toolCalls: answer.toolCalls }),
+    ...(answer.reasoning !== undefined && { reasoning: answer.reasoning }),
   };
+  if (answer.reasoning !== undefined) context.onReasoning?.(answer.reasoning, true);
   const chunks = gatherChunks(context.emit);
   for (const word of words) {
     if (model === 'slow') await pause(WORD_MS, undefined, { signal: context.signal }).catch(stopped);
@@ -48,10 +51,12 @@ export async function askMock(
 const WORD_MS = 100;
 const CALL = /^\s*call\s+([\w.:/-]+)\s*(\{.*\})?\s*$/;
 const SAY = /^\s*say\s+(.+)$/;
+const THINK = /^\s*think\s+(.+)$/;
 
 interface Answer {
   readonly text: string;
   readonly toolCalls: readonly ModelToolCall[];
+  readonly reasoning?: string | undefined;
 }
 
 function answerTo({ messages, tools = [], outputSchema }: ModelRequest): Answer {
@@ -62,9 +67,13 @@ function answerTo({ messages, tools = [], outputSchema }: ModelRequest): Answer 
     (message) => message.role === 'assistant' && message.toolCalls !== undefined,
   ).length;
   const next = callsIn(asked).filter(({ name }) => tools.some((tool) => tool.name === name))[turn];
-  if (next !== undefined) return { text: '', toolCalls: [{ id: `call-${turn + 1}`, ...next }] };
-  if (outputSchema !== undefined) return { text: JSON.stringify(sampleOf(outputSchema)), toolCalls: [] };
-  return { text: spoken(asked) ?? lastResult(since) ?? asked, toolCalls: [] };
+  const reasoning = lineOf(asked, THINK);
+  if (next !== undefined) return { text: '', toolCalls: [{ id: `call-${turn + 1}`, ...next }], reasoning };
+  const text =
+    outputSchema === undefined
+      ? (lineOf(asked, SAY) ?? lastResult(since) ?? asked)
+      : JSON.stringify(sampleOf(outputSchema));
+  return { text, toolCalls: [], reasoning };
 }
 
 function callsIn(text: string): { readonly name: string; readonly arguments: string }[] {
@@ -74,9 +83,9 @@ function callsIn(text: string): { readonly name: string; readonly arguments: str
   });
 }
 
-function spoken(text: string): string | undefined {
+function lineOf(text: string, pattern: RegExp): string | undefined {
   for (const line of text.split('\n')) {
-    const said = SAY.exec(line)?.[1];
+    const said = pattern.exec(line)?.[1];
     if (said !== undefined) return said;
   }
   return undefined;

@@ -1,4 +1,5 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider';
+import { ANTHROPIC_ANSWERS, type AnswerFormat, GEMINI_ANSWERS, OPENAI_ANSWERS } from './answer-formats.ts';
 
 /** A wire format in which models are asked. */
 export type ProviderKind =
@@ -11,6 +12,7 @@ export interface RemoteKind {
   /** Where its maker serves it; absent where everyone serves their own. */
   readonly baseUrl?: string;
   readonly needsKey: boolean;
+  readonly answers: AnswerFormat;
   /** Loads its library at the first call: each takes a moment and some memory. */
   open(model: string, place: ModelPlace): Promise<LanguageModelV3>;
 }
@@ -29,6 +31,7 @@ const KINDS: readonly ProviderKind[] = [
     isRemote: true,
     baseUrl: 'https://api.openai.com/v1',
     needsKey: true,
+    answers: OPENAI_ANSWERS,
     async open(model, { baseUrl, apiKey = '', fetch }) {
       const { createOpenAI } = await import('@ai-sdk/openai');
       // The older of its two interfaces: it keeps nothing on the other side.
@@ -40,6 +43,7 @@ const KINDS: readonly ProviderKind[] = [
     isRemote: true,
     baseUrl: 'https://api.anthropic.com/v1',
     needsKey: true,
+    answers: ANTHROPIC_ANSWERS,
     async open(model, { baseUrl, apiKey = '', fetch }) {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
       return createAnthropic({ baseURL: baseUrl, apiKey, fetch }).languageModel(model);
@@ -50,6 +54,7 @@ const KINDS: readonly ProviderKind[] = [
     isRemote: true,
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     needsKey: true,
+    answers: GEMINI_ANSWERS,
     async open(model, { baseUrl, apiKey = '', fetch }) {
       const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
       return createGoogleGenerativeAI({ baseURL: baseUrl, apiKey, fetch }).languageModel(model);
@@ -59,6 +64,7 @@ const KINDS: readonly ProviderKind[] = [
     kind: 'openai-compatible',
     isRemote: true,
     needsKey: false,
+    answers: OPENAI_ANSWERS,
     async open(model, { name, baseUrl, apiKey, fetch }) {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
       return createOpenAICompatible({

@@ -1,4 +1,4 @@
-import type { OutputChunk } from '@weft/engine';
+import type { CallMeter, OutputChunk, SpentCall } from '@weft/engine';
 import type { JsonObject } from '@weft/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ANTHROPIC_FORMAT } from './testing/anthropic-format.ts';
@@ -39,6 +39,13 @@ const TOOL = {
   inputSchema: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
 };
 
+function meterOf(counted: (SpentCall | boolean | undefined)[]): CallMeter {
+  return {
+    mayAsk: () => true,
+    begin: (spent) => (hasReply) => void counted.push(spent(), hasReply),
+  };
+}
+
 describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyOf }) => {
   let server: WireServer;
 
@@ -78,6 +85,18 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
     expect(server.asked[0]?.path).toBe(path);
     expect(server.asked[0]?.headers['idempotency-key']).toBe('invocation-1');
     expect(String(keyOf(server.asked[0]?.headers ?? {}))).toContain(KEY);
+  });
+
+  it('tells how it reasons while it does, where its format has a place for that', async () => {
+    server.say({ reasoning: ['First, ', 'the facts.'], text: ['Seven.'] });
+
+    const { reply, reasoning, chunks } = await call();
+
+    // Of the two that speak alike, the maker's own keeps it to itself.
+    const said = kind === 'openai' ? '' : 'First, the facts.';
+    expect(reasoning.join('')).toBe(said);
+    expect(reply.reasoning ?? '').toBe(said);
+    expect(chunks.map(({ chunk }) => chunk).join('')).toBe('Seven.');
   });
 
   it('takes tools, calls and results', async () => {
@@ -165,12 +184,17 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
   it.each(['break', 'end'] as const)('can be tried again when its stream just stops (%s)', async (after) => {
     server.say({ text: ['Half a '], after });
     const chunks: OutputChunk[] = [];
+    const counted: (SpentCall | boolean | undefined)[] = [];
 
-    await expect(callModel(options(), chunks)).rejects.toMatchObject({
+    await expect(callModel(options({ meter: meterOf(counted) }), chunks)).rejects.toMatchObject({
       code: 'provider_unavailable',
       retryable: true,
     });
     expect(chunks).toEqual([{ chunk: 'Half a ', isLast: false }]);
+    // Of the question only, and only where the provider counts it beforehand.
+    const usage = { promptTokens: 7, completionTokens: 1, totalTokens: 8 };
+    const told = { provider: 'it', model: 'fable-1', usage };
+    expect(counted).toEqual([kind === 'anthropic' ? told : undefined, false]);
   });
 
   it('fails when it sends what its format does not know', async () => {
@@ -200,6 +224,7 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
     const emitted: OutputChunk[] = [];
     const calling = callModel(options({ signal: stop.signal }), emitted);
     await expect.poll(() => emitted.length).toBe(1);
+    expect(emitted[0]?.chunk).toBe('Well…');
 
     stop.abort();
 

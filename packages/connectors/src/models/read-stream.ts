@@ -22,32 +22,40 @@ interface Heard {
   finish: Finish | undefined;
 }
 
+/** Where an answer is handed on as it comes. */
+export interface Listeners {
+  readonly chunks: GatheredChunks;
+  readonly reasoning: GatheredChunks;
+}
+
 /** Takes an answer as it comes, hands its text on, and returns the whole. Throws what broke it, after reporting the usage. */
 export async function readStream(
   parts: AsyncIterable<LanguageModelV3StreamPart>,
   model: string,
-  chunks: GatheredChunks,
-  onUsage: (usage: Usage) => void,
+  listeners: Listeners,
 ): Promise<ModelReply> {
   const heard: Heard = { text: '', reasoning: '', toolCalls: [], model, finish: undefined };
   for await (const part of parts) {
     if (part.type === 'error') throw part.error;
-    hear(heard, part, chunks);
-    if (part.type === 'finish') onUsage(usageOf(part.usage));
+    hear(heard, part, listeners);
   }
   const reply = replyOf(heard);
-  chunks.end(closingMeta(reply));
+  if (heard.reasoning !== '') listeners.reasoning.end({});
+  listeners.chunks.end(closingMeta(reply));
   return reply;
 }
 
-function hear(heard: Heard, part: LanguageModelV3StreamPart, chunks: GatheredChunks): void {
+function hear(heard: Heard, part: LanguageModelV3StreamPart, { chunks, reasoning }: Listeners): void {
   switch (part.type) {
     case 'text-delta':
+      // It thought first, and is shown to have.
+      reasoning.breakOff();
       heard.text += part.delta;
       chunks.add(part.delta);
       return;
     case 'reasoning-delta':
       heard.reasoning += part.delta;
+      reasoning.add(part.delta);
       return;
     case 'tool-call':
       if (heard.toolCalls.length >= MOST_TOOL_CALLS) throw tooManyCalls();

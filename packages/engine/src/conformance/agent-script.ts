@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import type { NodeEvent, NodeInput, NodeResult } from '../model/node-type.ts';
+import { cutText, reasoningLimit, verbosityOf } from '../nodes/agents/reasoning.ts';
 import { doubt } from '../nodes/people/confidence.ts';
 
 /** What an agent did in one turn, as data; the events that tell of it are made here, in the order the protocol gives them. */
@@ -23,9 +24,6 @@ export interface ToolCall {
   readonly durationMs?: number;
 }
 
-/** Characters of a reasoning text that the verbosity "summary" keeps: 512 tokens of about four characters. */
-const SUMMARY_CHARACTERS = 2048;
-
 /** A decision below the threshold is recorded, and then a person is asked. */
 export function agentTurn(input: NodeInput, script: AgentScript, outputs: JsonObject): NodeResult {
   const { agentId, decision } = script;
@@ -43,12 +41,11 @@ export function agentTurn(input: NodeInput, script: AgentScript, outputs: JsonOb
 }
 
 function reasoningEvents({ configurable }: NodeInput, { agentId, reasoning }: AgentScript): NodeEvent[] {
-  const asked = configurable['reasoningVerbosity'];
-  const verbosity = asked === 'full' || asked === 'off' ? asked : 'summary';
+  const verbosity = verbosityOf(configurable);
   if (reasoning === undefined || verbosity === 'off') return [];
   const { deltas = [], summary } = reasoning;
   const text = deltas.length > 0 ? deltas.join('') : reasoning.text;
-  const kept = verbosity === 'full' ? text : text.slice(0, SUMMARY_CHARACTERS);
+  const kept = cutText(text, reasoningLimit(verbosity));
   return [
     ...deltas.map((delta, sequence) => ({
       type: 'agent.reasoning.delta',

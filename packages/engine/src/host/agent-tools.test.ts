@@ -84,6 +84,11 @@ describe('a node type as a tool of an agent', () => {
     const runId = await begin(test, { tools: ['node:acme.look-up'] });
     const task = await serving.next();
     await worker(test, [{ ...LOOKUP, version: '2.0.0' }]);
+    const { taskId, lease } = task;
+    await serving.report({
+      chunks: [{ taskId, lease, index: 0, text: 'Looking… ' }],
+      logs: [{ taskId, lease, level: 'info', message: 'one row' }],
+    });
     await serving.succeed(task, { state: 'shipped' });
 
     expect(task).toMatchObject({
@@ -109,6 +114,17 @@ describe('a node type as a tool of an agent', () => {
       toolName: 'node:acme.look-up',
       transport: 'native',
     });
+    // What the code of the tool says beside its result is on record with its step.
+    const log = await events(test, runId);
+    const from = log.findIndex(({ payload }) => payload['step'] === 'turn-1.call-0');
+    const to = log.findLastIndex(({ payload }) => payload['step'] === 'turn-1.call-0');
+    const said = log.slice(from, to + 1).filter(({ payload }) => payload['chunk'] !== '');
+    expect(said).toMatchObject([
+      { type: 'weft.step.started' },
+      { type: 'output.chunk', payload: { chunk: 'Looking… ', isLast: false } },
+      { type: 'log.appended', payload: { level: 'info', message: 'one row' } },
+      { type: 'weft.step.completed', payload: { result: { state: 'shipped' } } },
+    ]);
     await replayOf(test, runId);
     expect(serving.tasks()).toHaveLength(1);
   });

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import { node } from '../core/testing/definitions.ts';
+import { chain, node } from '../core/testing/definitions.ts';
 import { openMemoryStore } from '../memory-store/memory-store.ts';
 import { NodeFailure } from '../model/node-type.ts';
 import { scripted } from '../nodes/agents/testing/scripted-model.ts';
@@ -120,6 +120,8 @@ describe('an agent', () => {
       'weft.step.started',
       'weft.step.completed',
       'weft.step.started',
+      'agent.reasoning.delta',
+      'agent.reasoning.delta',
       'provider.usage',
       'weft.step.completed',
       'agent.reasoned',
@@ -136,6 +138,33 @@ describe('an agent', () => {
       'weft.step.completed',
       'agent.decided',
     ]);
+  });
+
+  it.each([
+    ['summary', 2_048],
+    ['full', 3_000],
+    ['off', 0],
+  ])('tells how its model reasons while it does: %s', async (verbosity, length) => {
+    const reasoning = `Look ${'x'.repeat(2_995)}`;
+    const { models } = scripted({ reasoning, text: 'Done.' });
+    const test = await open({ models, tools: shelf([]) });
+    await test.register({ nodes: [node('agent', 'weft.ai.agent', CONFIG)] }, 'work');
+
+    const runId = await test.run('work', { configurable: { reasoningVerbosity: verbosity } });
+    await outcome(test, runId);
+
+    const events = await eventsOf(test, runId);
+    const told = (type: string) =>
+      events.filter((event) => event.type === type).map(({ payload }) => payload);
+    const deltas = told('agent.reasoning.delta');
+    const agentId = 'host:agent:agent';
+    expect(deltas.map(({ delta }) => delta).join('')).toBe(reasoning.slice(0, length));
+    expect(deltas.map(({ delta: _delta, ...rest }) => rest)).toEqual(
+      length === 0 ? [] : [0, 1].map((sequence) => ({ agentId, sequence, verbosity })),
+    );
+    expect(told('agent.reasoned')).toEqual(
+      length === 0 ? [] : [{ agentId, reasoning: reasoning.slice(0, length), verbosity }],
+    );
   });
 
   it('tells what tools have answered in the order of the calls, whichever came first', async () => {
@@ -167,6 +196,36 @@ describe('an agent', () => {
       'agent:turn-1.call-0',
       'agent:turn-1.call-1',
     ]);
+  });
+
+  it('notes in its run that a tool is another than the one that was called before', async () => {
+    const { models } = scripted({ calls: [['files__read', {}]] }, { text: 'Done.' });
+    const listed = [{ name: 'read', digest: 'd-1' }];
+    const tools = shelf(listed, () => {
+      listed[0] = { name: 'read', digest: 'd-2' };
+      return 'ok';
+    });
+    const test = await open({ models, tools });
+    const call = node('call', 'core.mcp.toolCall', { serverId: 'files', toolName: 'read' });
+    const nodes = [call, node('agent', 'weft.ai.agent', CONFIG)];
+    await test.register({ nodes, edges: chain('call', 'agent') }, 'work');
+
+    const runId = await test.run('work');
+    await outcome(test, runId);
+
+    const events = await eventsOf(test, runId);
+    const noted = events.findIndex(({ type }) => type === 'log.appended');
+    expect(events[noted]?.payload).toEqual({
+      level: 'warn',
+      nodeId: 'agent',
+      message: 'The tool files/read has another definition than when this run called it before.',
+      fields: { tool: 'files/read', digest: 'd-2', before: 'd-1' },
+    });
+    expect(events[noted + 1]).toMatchObject({ type: 'agent.toolCalled', payload: { toolDigest: 'd-2' } });
+    const forked = await test.host.runs.fork(alice, runId, { mode: 'replay' });
+    const replay = forked !== undefined && 'runId' in forked ? forked.runId : '';
+    await outcome(test, replay);
+    expect(withoutRun(await eventsOf(test, replay))).toEqual(withoutRun(events));
   });
 
   it('waits for a person before a destructive call, shows what will be sent, and sends exactly that', async () => {

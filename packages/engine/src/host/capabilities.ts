@@ -24,6 +24,7 @@ import { horizonOf } from '../runtime/schedules/new-schedule.ts';
 import { DEFAULT_RETRY_POLICY } from '../runtime/triggers/owned-triggers.ts';
 import { ROOM_MULTIPLIER } from '../nodes/agents/after-answer.ts';
 import { ENVELOPES_PER_TURN, SCHEMA_ROUNDS } from '../nodes/agents/envelopes.ts';
+import { REASONING } from '../nodes/agents/reasoning.ts';
 import type { HostLimits } from './limits.ts';
 import {
   ENGINE_VERSION,
@@ -244,7 +245,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       },
       maxLoopIterations: { type: 'integer', min: 1, max: limits.maxLoopIterations },
       escalationThreshold: { type: 'number', min: 0, max: 1 },
-      ...(options.conformance !== undefined && {
+      ...(hasModels(options) && {
         reasoningVerbosity: { type: 'string', enum: ['summary', 'full', 'off'] },
       }),
       'weft.workflowVersion': { type: 'string' },
@@ -256,9 +257,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       dispatch: true,
       dispatchMapping: true,
       memoryBackends: ['long-term'],
-      ...(options.conformance !== undefined && {
-        reasoning: { verbosity: 'summary', tokenLimit: 512, streaming: true },
-      }),
+      ...(hasModels(options) && { reasoning: REASONING }),
     },
     conversationPrimitive: true,
     orchestrator: { supported: true, workerIdInterpretation: 'either', fanOutSupported: true },

@@ -105,13 +105,92 @@ afterEach(async () => {
   await test.host.stop(0);
 });
 
+const SO_FAR = { promptTokens: 1_000, completionTokens: 7, totalTokens: 1_007 };
+
+/** A model that says what it has used so far, and then nothing more until it is stopped. */
+const silentModel = (usage: ModelReply['usage'] | undefined): Models => ({
+  providerFor: () => ({
+    id: 'acme-ai',
+    model: 'fable-1',
+    call: (_request, { meter, signal }) => {
+      const end = meter?.begin(() => usage && { provider: 'acme-ai', model: 'fable-1', usage });
+      calls += 1;
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          end?.(false);
+          reject(new NodeFailure('provider_aborted', 'It was stopped.', { retryable: true }));
+        });
+      });
+    },
+  }),
+});
+
+const CUTS = [
+  ['by its timeout', {}],
+  ['by the time of its run', { runTimeoutMs: 60 }],
+  ['by a cancel', { cancel: true }],
+] as const;
+
+describe('a model call that is cut off', () => {
+  it.each(
+    CUTS.flatMap(([how, cut]) =>
+      (['core.ai.callPrompt', 'weft.ai.agent'] as const).map((type) => [how, type, cut] as const),
+    ),
+  )('%s is counted once by what its provider had said (%s)', async (how, typeId, cut) => {
+    test = await startHost({ models: silentModel(SO_FAR) });
+    await test.register({ nodes: [cutNode(typeId, how === 'by its timeout' ? 60 : 60_000)] }, 'work');
+
+    const runId = await test.run('work', 'runTimeoutMs' in cut ? { configurable: cut } : {});
+    await until(async () => (calls > 0 ? true : undefined));
+    if ('cancel' in cut) await test.host.runs.command(alice, runId, { type: 'cancel', by: 'alice' });
+    const { metrics } = await over(runId);
+
+    expect(await told(runId, 'provider.usage')).toEqual([
+      {
+        provider: 'acme-ai',
+        model: 'fable-1',
+        inputTokens: 1_000,
+        outputTokens: 7,
+        totalTokens: 1_007,
+        nodeId: 'a',
+      },
+    ]);
+    expect(metrics).toMatchObject({ openwopCost: { tokens: { input: 1_000, output: 7 } } });
+    if (!('cancel' in cut)) await expectEqualReplay(runId);
+  });
+
+  it('is not guessed where the provider had said nothing', async () => {
+    test = await startHost({ models: silentModel(undefined) });
+    await test.register({ nodes: [cutNode('weft.ai.agent', 40)] }, 'work');
+
+    const runId = await test.run('work');
+    await over(runId);
+
+    expect(await told(runId, 'provider.usage')).toEqual([]);
+  });
+});
+
+function cutNode(typeId: string, timeoutMs: number) {
+  const config = typeId === 'weft.ai.agent' ? { instructions: 'Speak.', prompt: 'Now.' } : { prompt: 'Now.' };
+  return node('a', typeId, config, { settings: { timeoutMs } });
+}
+
+async function over(runId: string) {
+  return until(async () => {
+    const snapshot = (await test.host.runs.snapshot(alice, runId))?.snapshot;
+    return snapshot?.status === 'cancelled' || snapshot?.status === 'failed' ? snapshot : undefined;
+  });
+}
+
 describe('what model calls cost', () => {
   it('is recorded with each of them, also with those that failed, and adds up in run and tenant (S-22)', async () => {
     await open();
     await test.host.costs.setPrices(alice, PRICES);
     answer = (_request, { meter }, call) => {
       if (call !== 2) return { text: '{}' };
-      meter?.spent({ provider: 'acme-ai', model: 'fable-1-dated', asked: 'fable-1', usage: USAGE });
+      meter?.begin(() => ({ provider: 'acme-ai', model: 'fable-1-dated', asked: 'fable-1', usage: USAGE }))(
+        false,
+      );
       throw new NodeFailure('provider_unavailable', 'It broke off.', { retryable: true });
     };
     // The second attempt asks twice for an answer that never fits, and fails.

@@ -107,11 +107,15 @@ export interface EventPayloads {
   'runOrchestrator.decided': WithSensitivity<'runOrchestrator.decided'>;
   'artifact.created': WithSensitivity<'artifact.created'>;
   'memory.written': WithSensitivity<'memory.written'>;
-  'provider.usage': WithSensitivity<'provider.usage'>;
+  'provider.usage': WithSensitivity<'provider.usage', unknown, { iteration: number[]; step: string }>;
   'prompt.composed': WithSensitivity<'prompt.composed'>;
   'agent.reasoned': WithSensitivity<'agent.reasoned'>;
-  'agent.reasoning.delta': WithSensitivity<'agent.reasoning.delta'>;
-  'agent.toolCalled': WithSensitivity<'agent.toolCalled'>;
+  'agent.reasoning.delta': WithSensitivity<
+    'agent.reasoning.delta',
+    unknown,
+    { iteration: number[]; step: string }
+  >;
+  'agent.toolCalled': WithSensitivity<'agent.toolCalled', { toolDigest?: string }>;
   'agent.toolReturned': WithSensitivity<'agent.toolReturned'>;
   'agent.handoff': WithSensitivity<'agent.handoff'>;
   'agent.decided': WithSensitivity<'agent.decided'>;
@@ -123,10 +127,10 @@ interface Documented<Type extends keyof DocumentedPayloads, More = unknown, Priv
 }
 
 /** The protocol's payload, with a private part for the fold: which of its values are sensitive. */
-type WithSensitivity<Type extends keyof DocumentedPayloads, More = unknown> = Documented<
+type WithSensitivity<Type extends keyof DocumentedPayloads, More = unknown, Private = unknown> = Documented<
   Type,
   More,
-  { sensitive: Sensitivity }
+  Private & { sensitive: Sensitivity }
 >;
 
 /** Which execution of which node. */

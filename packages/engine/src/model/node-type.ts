@@ -233,6 +233,16 @@ export interface EffectContext {
   readonly traceparent?: string | undefined;
   /** Records a piece of streamed text; durable soon, in order. */
   emit(chunk: OutputChunk): void;
+  /** The same of what an agent reasons. */
+  tellReasoning(piece: ReasoningPiece): void;
+}
+
+/** A piece of an agent's reasoning, of one turn. */
+export interface ReasoningPiece {
+  readonly agentId: string;
+  readonly verbosity: 'summary' | 'full';
+  readonly text: string;
+  readonly isLast: boolean;
 }
 
 /** Tells when no one waits any more. Every AbortSignal is one. */

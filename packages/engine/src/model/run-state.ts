@@ -223,6 +223,8 @@ export interface RunState {
   clarifications: Map<NodeKey, number>;
   /** Tool calls of agents that have not returned: call id → sequence of `agent.toolCalled`. */
   openCalls: Map<string, number>;
+  /** Tools that were called, by the names that events give them: the digest of the definition of the newest call. */
+  toolDigests: Map<string, string>;
   /** `runOrchestrator.decided` events so far: what the loop-iterations cap counts. */
   decisions: number;
   /** The newest of each orchestrator that no dispatch has taken up, oldest first. */

@@ -27,8 +27,10 @@ export interface EffectPorts {
   /** Replaces every secret resolved by this effect, in any of its usual encodings. */
   hideOutcome(outcome: Outcome): Outcome;
   /** One `provider.usage` for each model call that was made, oldest first; undefined when none was. */
-  readonly used: readonly NodeEvent[] | undefined;
+  settleUsed(): readonly NodeEvent[] | undefined;
   hideChunk(chunk: OutputChunk): OutputChunk;
+  /** The same of a piece of reasoning, which is a text of its own. */
+  hideReasoning(text: string, isLast: boolean): string;
 }
 
 /** The effect that asks. */

@@ -106,6 +106,8 @@ export interface OfferedTool {
 /** What a call may use of the effect that makes it. */
 export interface ModelContext
   extends Pick<EffectContext, 'signal' | 'invocationId' | 'emit' | 'egress' | 'secrets' | 'holdsClaim'> {
+  /** Hears how the model comes to its answer, piece by piece, where that is wanted; the last piece is marked. */
+  readonly onReasoning?: ((text: string, isLast: boolean) => void) | undefined;
   /** Where the call counts as one of a run. */
   readonly meter?: CallMeter | undefined;
 }
@@ -113,8 +115,11 @@ export interface ModelContext
 export interface CallMeter {
   /** Whether another model may be asked in place of the one that failed. */
   mayAsk(provider: string, model: string): boolean;
-  /** What a request has used that came to no reply. */
-  spent(call: SpentCall): void;
+  /**
+   * A request is being made. `spent` says what it has used so far by the word of the provider, undefined while that has said nothing. Call
+   * what is returned at its end: a reply tells its own usage, and whatever else became of the request is counted by `spent`.
+   */
+  begin(spent: () => SpentCall | undefined): (hasReply: boolean) => void;
 }
 
 export interface SpentCall {

@@ -1,22 +1,10 @@
-import { isJsonObject, type JsonObject } from '@weft/protocol';
-import { answered, eachEvent } from '../../mutants/answers.ts';
+import { isJsonObject } from '@weft/protocol';
+import { answered, block, eachEvent } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { DISCOVERY, POLL } from '../../mutants/targets.ts';
 
 const REGISTER = { method: 'POST', path: /^\/v1\/trigger-subscriptions$/ };
 const INGEST = { method: 'POST', path: /\/ingest\// };
-
-/** Changes one block of discovery, at the root and in its mirror. */
-function block(family: string, change: (block: JsonObject) => JsonObject): NonNullable<Mutant['answer']> {
-  const changed = (from: JsonObject): JsonObject => {
-    const found = from[family];
-    return isJsonObject(found) ? { ...from, [family]: change(found) } : from;
-  };
-  return answered((body) => {
-    const { capabilities } = body;
-    return changed(isJsonObject(capabilities) ? { ...body, capabilities: changed(capabilities) } : body);
-  });
-}
 
 export const TRIGGERS_MUTANTS: readonly Mutant[] = [
   {

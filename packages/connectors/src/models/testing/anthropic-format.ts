@@ -7,13 +7,13 @@ const STOP = {
   tool_calls: 'tool_use',
 } as const;
 
-/** The Messages API of Anthropic. The text is block 0; tool calls follow. */
+/** The Messages API of Anthropic. What it thinks is block 9, the text block 0; tool calls follow. */
 export const ANTHROPIC_FORMAT: WireFormat = {
   errorBody: (message, status) => ({
     type: 'error',
     error: { type: status === 429 ? 'rate_limit_error' : 'invalid_request_error', message },
   }),
-  begin: (model, { usage, text }) => [
+  begin: (model, { usage, text, reasoning }) => [
     sse(
       {
         type: 'message_start',
@@ -30,6 +30,18 @@ export const ANTHROPIC_FORMAT: WireFormat = {
       },
       'message_start',
     ),
+    ...(reasoning === undefined
+      ? []
+      : [
+          sse(
+            {
+              type: 'content_block_start',
+              index: 9,
+              content_block: { type: 'thinking', thinking: '', signature: '' },
+            },
+            'content_block_start',
+          ),
+        ]),
     ...(text === undefined
       ? []
       : [
@@ -42,6 +54,11 @@ export const ANTHROPIC_FORMAT: WireFormat = {
   piece: (text) =>
     sse(
       { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+      'content_block_delta',
+    ),
+  thought: (thinking) =>
+    sse(
+      { type: 'content_block_delta', index: 9, delta: { type: 'thinking_delta', thinking } },
       'content_block_delta',
     ),
   toolCalls: ({ toolCalls = [], text }) => [

@@ -13,6 +13,7 @@ export const GEMINI_FORMAT: WireFormat = {
   }),
   begin: () => [],
   piece: (text) => parts({ text }),
+  thought: (text) => parts({ text, thought: true }),
   toolCalls: ({ toolCalls = [] }) =>
     toolCalls.map(({ name, arguments: text }) =>
       parts({ functionCall: { name, args: JSON.parse(text) as Json } }),

@@ -25,6 +25,7 @@ export interface CallOptions {
 export interface Called {
   readonly reply: ModelReply;
   readonly chunks: readonly OutputChunk[];
+  readonly reasoning: readonly string[];
   readonly provider: string;
 }
 
@@ -49,6 +50,7 @@ export async function callModel(options: CallOptions, chunks: OutputChunk[] = []
     operatorSecrets: secretsOf(options.operatorSecrets),
   });
   if (provider === undefined) throw new Error('no provider');
+  const reasoning: string[] = [];
   const context: ModelContext = {
     signal: options.signal ?? new AbortController().signal,
     invocationId: 'invocation-1',
@@ -56,8 +58,9 @@ export async function callModel(options: CallOptions, chunks: OutputChunk[] = []
     egress,
     secrets: secretsOf(options.secrets),
     holdsClaim: () => true,
+    onReasoning: (text) => void reasoning.push(text),
     meter: options.meter,
   };
   const request = { messages: [{ role: 'user' as const, text: 'Speak.' }], ...options.request };
-  return { reply: await provider.call(request, context), chunks, provider: provider.id };
+  return { reply: await provider.call(request, context), chunks, reasoning, provider: provider.id };
 }

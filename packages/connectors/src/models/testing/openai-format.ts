@@ -24,6 +24,7 @@ export const OPENAI_FORMAT: WireFormat = {
     }),
   ],
   piece: (text) => chunk({ content: text }),
+  thought: (text) => chunk({ reasoning_content: text }),
   toolCalls: ({ toolCalls = [] }) =>
     toolCalls.flatMap(({ id, name, arguments: text }, index) => [
       chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),

@@ -14,6 +14,8 @@ export interface Asked {
 export interface Script {
   /** Pieces of the answer's text. */
   readonly text?: readonly string[];
+  /** Pieces of what it reasons before. */
+  readonly reasoning?: readonly string[];
   readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly finish?: 'stop' | 'length' | 'content_filter' | 'tool_calls';
   readonly usage?: { readonly input: number; readonly output: number };
@@ -31,6 +33,8 @@ export interface WireFormat {
   /** Server-sent events before the text, of one piece of it, of tool calls, and after everything. */
   begin(model: string, script: Script): readonly string[];
   piece(text: string): string;
+  /** Of what it reasons; undefined where the format has none. */
+  thought?(text: string): string;
   toolCalls(script: Script): readonly string[];
   end(model: string, script: Script): readonly string[];
 }
@@ -70,6 +74,7 @@ export async function startWireServer(format: WireFormat): Promise<WireServer> {
   function stream(response: ServerResponse, script: Script, model: string): void {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of format.begin(model, script)) response.write(event);
+    for (const piece of script.reasoning ?? []) response.write(format.thought?.(piece) ?? '');
     for (const piece of script.text ?? []) response.write(format.piece(piece));
     switch (script.after) {
       case 'break':

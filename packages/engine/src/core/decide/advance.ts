@@ -15,7 +15,7 @@ import { endIteration } from '../loops/loop.ts';
 import { budgetOf } from '../costs/budget.ts';
 import { toNodeError } from './node-error.ts';
 import { resolveInputs } from './node-inputs.ts';
-import { recordChunks } from './output-chunks.ts';
+import { recordProgress } from './effect-progress.ts';
 import { finishNode, recordEvents } from './node-finish.ts';
 import { failAttempt, failNode, skipNode } from './node-settle.ts';
 import { causeText } from '../fold/overlay.ts';
@@ -201,7 +201,7 @@ function accept(batch: OpenBatch, input: Input): CommandResult | undefined {
       takeOutcome(batch, input.key, input.attempt, input.outcome);
       break;
     case 'progress':
-      recordChunks(batch, input.key, input.attempt, input.chunks);
+      recordProgress(batch, input.key, input.attempt, input);
       break;
     case 'child-created':
       childCreated(batch, input);

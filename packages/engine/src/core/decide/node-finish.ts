@@ -48,23 +48,52 @@ export function finishNode(
   });
 }
 
+/** `place`: of an effect that has not ended, kept for the fold alone; with the end of one it stands there. */
 export function recordEvents(
   batch: Batch,
   node: NodePlan,
   events: readonly NodeEvent[],
   work: NodeWork | undefined,
+  place?: JsonObject,
 ): void {
   const sequences: number[] = [];
   const before =
     batch.run.record.configurable['budget'] === undefined ? undefined : spendingOf(batch.run.state);
   for (const { type, payload, causedBy } of events) {
     const causeSeq = causedBy === undefined ? callOf(batch, type, payload) : sequences[causedBy];
-    const said = sayWithCare(batch.run, node, payload, work);
+    noteChangedTool(batch, node, type, payload);
+    const said = withPlace(sayWithCare(batch.run, node, payload, work), place);
     // Of any type, and as its node has made it.
     const draft = { type, nodeId: node.id, ...said, causeSeq, isForeign: true };
     sequences.push(batch.record(draft as unknown as Draft));
   }
   if (before !== undefined) tellSpending(batch, node.id, before);
+}
+
+function withPlace<Said extends { readonly payload: JsonObject; readonly shown?: JsonObject }>(
+  said: Said,
+  place: JsonObject | undefined,
+): Said {
+  if (place === undefined) return said;
+  return { ...said, payload: { ...said.payload, ...place }, shown: said.shown ?? said.payload };
+}
+
+/** A tool may be another than it was: the run says so before it is called. */
+function noteChangedTool(batch: Batch, node: NodePlan, type: string, payload: JsonObject): void {
+  const { toolName: tool, toolDigest: digest } = payload;
+  if (type !== 'agent.toolCalled' || typeof tool !== 'string' || typeof digest !== 'string') return;
+  const before = batch.run.state.toolDigests.get(tool);
+  if (before === undefined || before === digest) return;
+  batch.record({
+    type: 'log.appended',
+    nodeId: node.id,
+    payload: {
+      level: 'warn',
+      nodeId: node.id,
+      message: `The tool ${tool} has another definition than when this run called it before.`,
+      fields: { tool, digest, before },
+    },
+  });
 }
 
 /** A tool that returns was called by an event before, perhaps long ago. */

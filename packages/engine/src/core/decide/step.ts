@@ -23,12 +23,13 @@ export type Input =
   /** Continues where a batch was cut by its budget. Where commands wait, timers are left for later. */
   | { readonly type: 'continue'; readonly commandsWait?: boolean }
   | { readonly type: 'outcome'; readonly key: EffectKey; readonly attempt: number; readonly outcome: Outcome }
-  /** Streamed text of a running effect. */
+  /** Streamed text of a running effect, or facts that it tells before its end. */
   | {
       readonly type: 'progress';
       readonly key: EffectKey;
       readonly attempt: number;
       readonly chunks: readonly NumberedChunk[];
+      readonly events?: readonly NodeEvent[];
     }
   /** A child run exists now, or cannot be created. */
   | {

@@ -41,6 +41,7 @@ export function newRunState(
     visits: new Map(),
     clarifications: new Map(),
     openCalls: new Map(),
+    toolDigests: new Map(),
     decisions: 0,
     openDecisions: [],
     sensitiveVariables: new Map(),

@@ -6,7 +6,7 @@ import type { Sensitivity } from '../redaction/sensitivity.ts';
 import { finish, type CooperativeTask } from '../json/cooperative-task.ts';
 
 /** Grows whenever `evolve` or this encoding changes meaning; a checkpoint of another version is ignored and the log folded. */
-export const FOLD_VERSION = 10;
+export const FOLD_VERSION = 11;
 
 type Collections =
   | 'variables'
@@ -16,6 +16,7 @@ type Collections =
   | 'visits'
   | 'clarifications'
   | 'openCalls'
+  | 'toolDigests'
   | 'sensitiveVariables'
   | 'sensitiveChannels'
   | 'channelVersions'
@@ -30,6 +31,7 @@ interface Encoded extends Omit<RunState, Collections> {
   visits: [string, number][];
   clarifications: [string, number][];
   openCalls: [string, number][];
+  toolDigests: [string, string][];
   sensitiveVariables: [string, Sensitivity][];
   sensitiveChannels: [string, Sensitivity][];
   channelVersions: [string, (readonly [number, number])[]][];
@@ -47,6 +49,7 @@ export function encodeState(state: RunState): string {
     visits: [...state.visits],
     clarifications: [...state.clarifications],
     openCalls: [...state.openCalls],
+    toolDigests: [...state.toolDigests],
     sensitiveVariables: [...state.sensitiveVariables],
     sensitiveChannels: [...state.sensitiveChannels],
     channelVersions: [...state.channelVersions],
@@ -76,6 +79,7 @@ export function* decodeCooperatively(text: string): CooperativeTask<RunState> {
     visits: new Map(encoded.visits),
     clarifications: new Map(encoded.clarifications),
     openCalls: new Map(encoded.openCalls),
+    toolDigests: new Map(encoded.toolDigests),
     sensitiveVariables: new Map(encoded.sensitiveVariables),
     sensitiveChannels: new Map(encoded.sensitiveChannels),
     channelVersions: new Map(encoded.channelVersions),

@@ -65,6 +65,9 @@ type Change<Type extends EventType> = (state: RunState, event: Fact<Type>, paylo
 /** Of facts that are for readers only. */
 const unchanged = (): void => undefined;
 
+/** Whose digests are kept; no run calls as many. */
+const MOST_TOOLS = 1_000;
+
 /**
  * One for each type that is recorded. Payloads of imported logs are as another host wrote them: what is kept as a number or a text is
  * made one here, and what need not be there is looked at before it is used.
@@ -269,6 +272,9 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   'agent.toolCalled': (state, event, payload) => {
     state.openCalls.set(toText(payload.callId), event.seq);
     if (event.at >= state.countedFrom) state.toolCalls += 1;
+    const { toolName, toolDigest } = payload;
+    const isKept = state.toolDigests.has(toText(toolName)) || state.toolDigests.size < MOST_TOOLS;
+    if (typeof toolDigest === 'string' && isKept) state.toolDigests.set(toText(toolName), toolDigest);
   },
   'agent.toolReturned': (state, _event, payload) => {
     state.openCalls.delete(toText(payload.callId));

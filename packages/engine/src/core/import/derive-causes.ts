@@ -67,6 +67,10 @@ function causeOfOne(event: RunEvent, plan: Plan): CauseType | undefined {
     }
     case 'output.chunk':
       return 'progress';
+    case 'agent.reasoning.delta': {
+      const kind = plan.nodes.get(event.nodeId ?? '')?.type.kind;
+      return kind === 'steps' ? 'progress' : undefined;
+    }
     // When a trigger fires, and when all is left to those that will not, is a matter of time.
     case 'weft.trigger.fired':
       return 'continue';

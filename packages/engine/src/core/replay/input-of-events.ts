@@ -45,14 +45,14 @@ export function inputOf(
       return { type };
     case 'continue':
       return { type, commandsWait };
-    case 'outcome':
+    case 'outcome': {
+      const effect = effectOf(last);
+      return { type, key: effect, attempt: nodeOf(effect).attempt, outcome: outcomeOf(own, last) };
+    }
     case 'progress': {
-      const step = stepIn(last);
-      const effect = step === undefined ? key : effectKey(key, step);
-      const { attempt } = step === undefined ? node : nodeOf(effect);
-      return type === 'outcome'
-        ? { type, key: effect, attempt, outcome: outcomeOf(own, last) }
-        : { type, key: effect, attempt, chunks: chunksOf(own, nodeOf(effect)) };
+      const effect = effectOf(own[0] ?? last);
+      const said = nodeOf(effect);
+      return { type, key: effect, attempt: said.attempt, chunks: chunksOf(own, said), ...eventsSaid(own) };
     }
     case 'child-created':
       return { type, key, childRunId: node.childRunId, ...errorIn(last) };
@@ -65,6 +65,25 @@ export function inputOf(
         : { type: 'command', command, commandsWait };
     }
   }
+}
+
+function effectOf(event: RunEvent): EffectKey {
+  const step = stepIn(event);
+  return step === undefined ? keyOf(event) : effectKey(keyOf(event), step);
+}
+
+/** Facts that an effect may tell before its end. */
+const SAID: ReadonlySet<string> = new Set<EventType>(['agent.reasoning.delta', 'provider.usage']);
+
+function eventsSaid(own: readonly RunEvent[]): { events?: readonly NodeEvent[] } {
+  const events = own
+    .filter(({ type }) => SAID.has(type))
+    .map((event) => ({ type: event.type, payload: withoutPlace(payloadData(event)) }));
+  return events.length > 0 ? { events } : {};
+}
+
+function withoutPlace({ step: _step, iteration: _iteration, ...payload }: JsonObject): JsonObject {
+  return payload;
 }
 
 /** An execution of a node ends, or waits, with one of these. */
@@ -113,6 +132,8 @@ export function stepIn(event: RunEvent): string | undefined {
     case 'weft.step.failed':
     case 'weft.step.retried':
     case 'output.chunk':
+    case 'provider.usage':
+    case 'agent.reasoning.delta':
     case 'cap.breached':
       return foldPayload(event).step;
     default:

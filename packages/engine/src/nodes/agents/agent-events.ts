@@ -7,6 +7,7 @@ import type { PreparedAgent } from './agent-config.ts';
 import { type AgentHistory, type Call, labelOf, type ListedTool, type Turn } from './agent-history.ts';
 import { type AnswerRules, readAnswers, type Verdict } from './answer.ts';
 import { answerEvents } from './answer-events.ts';
+import { cutText, reasoningLimit, verbosityOf } from './reasoning.ts';
 import { isToolError, planCall } from './tool-calls.ts';
 
 /**
@@ -31,7 +32,7 @@ export function tellLast(
     if (turn.record.round === round)
       return called(place, call, {
         refused: planned.type === 'refused' ? planned.why : undefined,
-        transport: offered.get(call.asked.name)?.source === undefined ? 'mcp' : 'native',
+        tool: offered.get(call.asked.name),
       });
     const isOfRound =
       call.record?.round === round || (planned.type === 'rejected' && call.approval?.round === round);
@@ -58,21 +59,24 @@ function tellTurn(
 ): NodeEvent[] {
   const { reasoning } = turn;
   const events = answerEvents(nodeId, turn, verdict);
-  const verbosity = configurable['reasoningVerbosity'] === 'summary' ? 'summary' : 'full';
-  if (reasoning === '' || configurable['reasoningVerbosity'] === 'off') return events;
-  const shown = verbosity === 'summary' ? reasoning.slice(0, SUMMARY) : reasoning;
+  const verbosity = verbosityOf(configurable);
+  if (reasoning === '' || verbosity === 'off') return events;
+  const shown = cutText(reasoning, reasoningLimit(verbosity));
   return [...events, { type: 'agent.reasoned', payload: { agentId, reasoning: shown, verbosity } }];
 }
-
-const SUMMARY = 1024;
 
 /** A call that is refused returns at once. */
 function called(
   place: Place,
   { asked }: Call,
-  { refused, transport }: { readonly refused: string | undefined; readonly transport: 'mcp' | 'native' },
+  { refused, tool }: { readonly refused: string | undefined; readonly tool: ListedTool | undefined },
 ): NodeEvent[] {
-  const payload: JsonObject = { ...place, argsHash: sha256Hex(asked.arguments), transport };
+  const payload: JsonObject = {
+    ...place,
+    argsHash: sha256Hex(asked.arguments),
+    transport: tool?.source === undefined ? 'mcp' : 'native',
+    ...(tool !== undefined && { toolDigest: tool.digest }),
+  };
   const event: NodeEvent = { type: 'agent.toolCalled', payload };
   return refused === undefined ? [event] : [event, { ...forbidden(place, refused), causedBy: 0 }];
 }

@@ -30,7 +30,7 @@ import {
 import { modelRequest, rulesOf } from './agent-transcript.ts';
 import { type AnswerRules, readAnswer } from './answer.ts';
 import { afterAnswer } from './after-answer.ts';
-import { askModel, turnRequest } from './model-turn.ts';
+import { askModel, thinkingAloud, turnRequest } from './model-turn.ts';
 import { offeredTools } from './offered-tools.ts';
 import { stepFailure } from './step-failure.ts';
 import { planCall } from './tool-calls.ts';
@@ -77,7 +77,8 @@ export const agentNode: StepsNodeType = {
     if (id === PROMPTS_STEP) return composeTemplates(input, context);
     if (id.includes('.call-')) return callTool(input, context);
     const asked = modelRequest(input, readHistory(input.step.history));
-    return askModel(asked, input.configurable, context.models, context);
+    const thinking = thinkingAloud(context, agentIdOf(input, 'agent'), input.configurable);
+    return askModel(asked, input.configurable, context.models, thinking);
   },
 };
 

@@ -3,6 +3,7 @@ import { sha256Hex } from '../../crypto/hash.ts';
 import { type EffectContext, NodeFailure, type StepRequest } from '../../model/node-type.ts';
 import { type ModelContext, type ModelReply, type ModelRequest, tokensOf } from '../../ports/models.ts';
 import { turnStep } from './agent-history.ts';
+import { cutText, reasoningLimit, verbosityOf } from './reasoning.ts';
 
 /** One turn of a model as a step: its request is told by its digest, because what is sent follows from the steps before. */
 export function turnRequest(turn: number, asked: ModelRequest, images: readonly string[] = []): StepRequest {
@@ -13,6 +14,30 @@ export function turnRequest(turn: number, asked: ModelRequest, images: readonly 
 }
 
 const MAX_CALLS = 32;
+
+/** What a model call may use of its effect; how the model reasons is told while it does, as much as the run wants of it. */
+export function thinkingAloud(
+  context: EffectContext,
+  agentId: string,
+  configurable: JsonObject,
+): ModelContext {
+  const verbosity = verbosityOf(configurable);
+  let left = reasoningLimit(verbosity);
+  return {
+    signal: context.signal,
+    invocationId: context.invocationId,
+    egress: context.egress,
+    secrets: context.secrets,
+    emit: (chunk) => context.emit(chunk),
+    holdsClaim: () => context.holdsClaim(),
+    onReasoning(piece, isLast) {
+      if (verbosity === 'off') return;
+      const text = cutText(piece, left);
+      left -= text.length;
+      context.tellReasoning({ agentId, verbosity, text, isLast });
+    },
+  };
+}
 
 /** The answer of the model as it is recorded. */
 export async function askModel(

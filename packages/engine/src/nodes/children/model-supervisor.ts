@@ -13,7 +13,7 @@ import { tellLast } from '../agents/agent-events.ts';
 import { type AgentHistory, readHistory, turnStep } from '../agents/agent-history.ts';
 import { type AgentPlace, modelRequest, rulesOf } from '../agents/agent-transcript.ts';
 import { afterAnswer } from '../agents/after-answer.ts';
-import { askModel, turnRequest } from '../agents/model-turn.ts';
+import { askModel, thinkingAloud, turnRequest } from '../agents/model-turn.ts';
 import { stepFailure } from '../agents/step-failure.ts';
 import { checkSchema } from '../config/schema-in-config.ts';
 import { agentIdOf, doubt } from '../people/confidence.ts';
@@ -81,7 +81,8 @@ export function modelSupervisor(base: {
     answered: (input, answer) => ratified(input, answer),
     perform(input, context) {
       const asked = modelRequest(placeOf(input), readHistory(input.step.history));
-      return askModel(asked, input.configurable, context.models, context);
+      const thinking = thinkingAloud(context, agentIdOf(input, 'agent'), input.configurable);
+      return askModel(asked, input.configurable, context.models, thinking);
     },
   };
 }

@@ -121,6 +121,7 @@ export function sampleEffect(options: SampleEffectOptions = {}): SampleEffect {
     workflows: ports.workflows,
     prompts: ports.prompts,
     emit: (chunk) => chunks.push(ports.hideChunk(chunk)),
+    tellReasoning: () => undefined,
   };
   return { context, ports, store, chunks };
 }

@@ -243,7 +243,11 @@ function outputOf({ structuredContent, content }: JsonObject) {
 /** Arguments and answers stand in the steps; here are their hashes. */
 function called(input: NodeInput, tool: LookedUp): NodeEvent {
   const argsHash = sha256Hex(canonicalJson(argumentsOf(input)));
-  return { type: 'agent.toolCalled', payload: { ...placeOf(input, tool), argsHash, transport: 'mcp' } };
+  const { digest: toolDigest } = tool;
+  return {
+    type: 'agent.toolCalled',
+    payload: { ...placeOf(input, tool), argsHash, transport: 'mcp', toolDigest },
+  };
 }
 
 function returned(input: NodeInput, tool: LookedUp, { result, error }: StepRecord): NodeEvent {

@@ -50,8 +50,10 @@ export interface MeterPlace {
 
 /** Counts the model calls of one performance of an effect, and makes none for which there is no budget left. */
 export class ModelMeter {
-  /** One `provider.usage` for each call, oldest first, whatever became of the effect. */
-  readonly events: NodeEvent[] = [];
+  readonly #events: NodeEvent[] = [];
+  /** Requests that have neither a reply nor an end. */
+  readonly #open = new Set<() => SpentCall | undefined>();
+  #isSettled = false;
   readonly #costs: ModelCosts;
   readonly #place: MeterPlace;
   #prices: readonly Prices[] = [];
@@ -94,14 +96,37 @@ export class ModelMeter {
       secrets: context.secrets,
       emit: (chunk) => context.emit(chunk),
       holdsClaim: () => context.holdsClaim(),
+      onReasoning: context.onReasoning,
       meter: {
         mayAsk: (id, model) => this.#breach() === undefined && this.#objection(id, model) === undefined,
-        spent: (call) => this.#count(call),
+        begin: (spent) => this.#begin(spent),
       },
     });
     const { provider: id = provider.id, model, usage } = reply;
     this.#count({ provider: id, model, asked: reply.asked ?? asked, usage });
     return reply;
+  }
+
+  /** One `provider.usage` for each call, oldest first, whatever became of the effect. What is still being said is not waited for. */
+  settle(): readonly NodeEvent[] {
+    for (const spent of [...this.#open]) this.#end(spent);
+    this.#isSettled = true;
+    return this.#events;
+  }
+
+  #begin(spent: () => SpentCall | undefined): (hasReply: boolean) => void {
+    this.#open.add(spent);
+    return (hasReply) => {
+      if (hasReply) this.#open.delete(spent);
+      else this.#end(spent);
+    };
+  }
+
+  /** Once. Without a count nothing is known of what it used, and nothing is said. */
+  #end(spent: () => SpentCall | undefined): void {
+    if (!this.#open.delete(spent)) return;
+    const call = spent();
+    if (call !== undefined && counted(call.usage).totalTokens > 0) this.#count(call);
   }
 
   #breach(): BudgetBreach | undefined {
@@ -135,13 +160,14 @@ export class ModelMeter {
   }
 
   #count({ provider, model, asked, usage: reported }: SpentCall): void {
+    if (this.#isSettled) return;
     const usage = counted(reported);
     const nanoUsd = costOf(usage, findPrice(this.#prices, provider, [model, asked]));
     this.#tokens += usage.totalTokens;
     this.#nanoUsd += nanoUsd ?? 0;
     this.#costs.noteSpent(this.#place.tenant, { tokens: usage.totalTokens, nanoUsd: nanoUsd ?? 0 });
     const { promptTokens, completionTokens, totalTokens, cacheReadTokens, cacheWriteTokens } = usage;
-    this.events.push({
+    this.#events.push({
       type: 'provider.usage',
       payload: {
         provider: costName(provider),

@@ -9,6 +9,7 @@ import type {
   Memory,
   OutputChunk,
   PromptTemplates,
+  ReasoningPiece,
   Secrets,
   Workflows,
 } from '../../model/node-type.ts';
@@ -27,6 +28,7 @@ export interface ContextParts {
   /** Those that the node requires, read beforehand; without them the ports' own. */
   readonly secrets: Secrets | undefined;
   readonly emit: (chunk: OutputChunk) => void;
+  readonly tellReasoning: (piece: ReasoningPiece) => void;
 }
 
 /** What a node gets to perform its effect with. A class, so that what a node does not ask for is not made. */
@@ -34,12 +36,14 @@ export class PerformedEffect implements EffectContext {
   readonly attempt: number;
   readonly stop: StopSource;
   readonly emit: (chunk: OutputChunk) => void;
+  readonly tellReasoning: (piece: ReasoningPiece) => void;
   readonly #parts: ContextParts;
 
   constructor(parts: ContextParts) {
     this.attempt = parts.task.effect.attempt;
     this.stop = parts.stop;
     this.emit = parts.emit;
+    this.tellReasoning = parts.tellReasoning;
     this.#parts = parts;
   }
 

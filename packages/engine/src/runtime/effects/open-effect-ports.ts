@@ -98,6 +98,7 @@ class PortsOnDemand implements EffectPorts {
   #keptMask: SecretMask | undefined;
   readonly #resolved: [secretId: string, value: string][] = [];
   #chunks: PieceMask | undefined;
+  #reasoning: PieceMask | undefined;
   #secrets: Secrets | undefined;
   #meter: ModelMeter | undefined;
   #memory: Memory | undefined;
@@ -121,8 +122,8 @@ class PortsOnDemand implements EffectPorts {
     });
   }
 
-  get used(): readonly NodeEvent[] | undefined {
-    return this.#meter?.events;
+  settleUsed(): readonly NodeEvent[] | undefined {
+    return this.#meter?.settle();
   }
 
   get tools(): Tools {
@@ -185,6 +186,13 @@ class PortsOnDemand implements EffectPorts {
     const shown = this.#chunks.next(chunk, isLast);
     if (isLast) this.#chunks = undefined;
     return { chunk: shown, isLast, ...(meta !== undefined && { meta: mask.json(meta) }) };
+  }
+
+  hideReasoning(text: string, isLast: boolean): string {
+    this.#reasoning ??= this.#openKeptMask().pieces();
+    const shown = this.#reasoning.next(text, isLast);
+    if (isLast) this.#reasoning = undefined;
+    return shown;
   }
 
   #openOperatorSecrets(): Secrets {

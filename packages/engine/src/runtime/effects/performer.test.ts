@@ -41,7 +41,8 @@ const openPorts: OpenEffectPorts = () => ({
     put: () => Promise.reject(new Error('no artifacts here')),
     read: () => Promise.reject(new Error('no artifacts here')),
   },
-  used: undefined,
+  settleUsed: () => undefined,
+  hideReasoning: (text) => text,
   hideOutcome: (outcome) => outcome,
   hideChunk: (chunk) => ({ ...chunk, chunk: chunk.chunk.replaceAll('secret', '…') }),
 });
@@ -111,6 +112,7 @@ function start(
     configurable: {},
     limits: LIMITS,
     progress: (chunk) => void chunks.push(chunk),
+    say: () => undefined,
     effect: {
       key,
       node,

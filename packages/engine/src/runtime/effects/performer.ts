@@ -9,6 +9,7 @@ import {
   type EffectInput,
   type EffectNodeType,
   type Egress,
+  type NodeEvent,
   NodeFailure,
   type NodeResult,
   type Secrets,
@@ -63,11 +64,15 @@ export interface EffectTask {
   readonly done: (outcome: Outcome, told?: Told) => void;
   /** Streamed text, before `done`. */
   readonly progress: (chunk: NumberedChunk, told?: Told) => void;
+  /** A fact to record before `done`. */
+  readonly say: (event: NodeEvent) => void;
 }
 
 export interface EffectHandle {
   /** `isLost`: the run is not ours any more, or is loaded again; otherwise no one wants the effect any more. */
   abort(isLost: boolean): void;
+  /** Of an effect that is about to be aborted: what is to be recorded of it. Nothing more of that kind will come. */
+  lastWords?(): readonly NodeEvent[];
   /** Of a task that waits for a worker: true when none has it, and none will. */
   withdraw?(): boolean;
   /** Of a task that waits for a worker: what is to be kept of it if its run leaves memory; undefined when it does not only wait. */
@@ -115,7 +120,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     };
     job.ticket = jobs.push(job, task.tenant, task.runId);
     pump();
-    return { abort: () => cut(job, undefined) };
+    return { abort: () => cut(job, undefined), lastWords: () => usedBy(job.ports) };
   }
 
   /** Whoever is refused its turn ends, and what it leaves lets others in: they are looked for here, not one inside the other. */
@@ -175,6 +180,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     const { node, inputs } = task.effect;
     const type = performedType(node);
     let index = 0;
+    let deltas = 0;
     return performWith(
       task.effect,
       {
@@ -197,6 +203,14 @@ export function createPerformer(options: PerformerOptions): Performer {
           if (job.state !== 'active') return;
           task.progress({ ...ports.hideChunk(chunk), index });
           index += 1;
+        },
+        tellReasoning({ agentId, verbosity, text, isLast }) {
+          if (job.state !== 'active') return;
+          const delta = ports.hideReasoning(text, isLast);
+          if (delta === '') return;
+          const payload = { agentId, delta, sequence: deltas, verbosity };
+          task.say({ type: 'agent.reasoning.delta', payload });
+          deltas += 1;
         },
       }),
     );
@@ -246,10 +260,15 @@ export function createPerformer(options: PerformerOptions): Performer {
   return { perform, active: jobs.held, queued: jobs.waiting };
 }
 
+function usedBy(ports: EffectPorts | undefined): readonly NodeEvent[] {
+  const events = ports?.settleUsed() ?? [];
+  return ports?.hideOutcome({ ok: true, outputs: {}, events }).events ?? [];
+}
+
 /** With what it has used of models, which is so whether or not it came to anything. */
 function toldOutcome(ports: EffectPorts | undefined, outcome: Outcome): Outcome {
   if (ports === undefined) return outcome;
-  const { used = [] } = ports;
+  const used = ports.settleUsed() ?? [];
   if (used.length === 0) return ports.hideOutcome(outcome);
   const said = outcome.events?.map((event) =>
     event.causedBy === undefined ? event : { ...event, causedBy: event.causedBy + used.length },

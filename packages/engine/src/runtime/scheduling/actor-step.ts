@@ -1,5 +1,8 @@
-import type { NodeError } from '../../model/run-state.ts';
+import type { LiveRun } from '../../core/decide/live-run.ts';
+import { durationDeadline } from '../../core/decide/run-end.ts';
 import type { Input, Step } from '../../core/decide/step.ts';
+import { stepOf } from '../../core/fold/step-fold.ts';
+import { type EffectKey, effectOwner, type NodeError } from '../../model/run-state.ts';
 import type { StoredCommand, CommandResult } from '../../ports/store.ts';
 
 /** What the holder of a run makes of a step before and after it is durable. */
@@ -13,6 +16,21 @@ export function commandInput({ command, commandId }: StoredCommand, waiting: rea
 export function nameOf(input: Input & { readonly commandId?: string }): string {
   const about = 'key' in input ? input.key : input.commandId;
   return about === undefined ? input.type : `${input.type} ${about}`;
+}
+
+/** Whether all that runs is stopped by what this input leads to: a cancel, a pause that does not wait, the end of the run's time. */
+export function abortsEffects(run: LiveRun, input: Input, now: number): boolean {
+  if (input.type === 'tick') return (durationDeadline(run) ?? Number.POSITIVE_INFINITY) <= now;
+  if (input.type !== 'command') return false;
+  const { command } = input;
+  if (command.type === 'pause') return command.policy === 'immediate' && run.state.status === 'running';
+  return command.type === 'cancel';
+}
+
+export function attemptOf({ state }: LiveRun, effect: EffectKey): number {
+  const { key, step } = effectOwner(effect);
+  const node = state.nodes.get(key);
+  return (step === undefined ? node : node && stepOf(node, step))?.attempt ?? 0;
 }
 
 /** Without the facts that are on record already: a run that was loaded as of before the end of its log decides them again. */

@@ -11,7 +11,15 @@ import type { EffectHandle, Performer } from '../effects/performer.ts';
 import type { SpawnChild } from './spawn-child.ts';
 import { createTraceparents, startOf } from '../effects/trace-context.ts';
 import { ActorPhase } from './actor-phase.ts';
-import { type DecidedCommand, decidedBy, nameOf, unperformedInputs, unrecorded } from './actor-step.ts';
+import {
+  abortsEffects,
+  attemptOf,
+  type DecidedCommand,
+  decidedBy,
+  nameOf,
+  unperformedInputs,
+  unrecorded,
+} from './actor-step.ts';
 import type { Trial } from '../quarantine/quarantine.ts';
 import type { InputSource } from './input-source.ts';
 import { type TakenInput, type Told, WaitingInputs } from './waiting-inputs.ts';
@@ -229,6 +237,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       const others = trial === undefined ? context.trialUnderWay() : trial.begin(nameOf(input));
       if (others !== undefined) await others;
       if (phase.isOver) return;
+      for (const words of lastWords(input)) await take(words);
+      if (phase.isOver) return;
       await take(input);
       await endTrial();
     }
@@ -261,6 +271,16 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     const due = nextTimer(run);
     const now = clock.now();
     return due !== undefined && due <= now && now >= noTickBefore;
+  }
+
+  /** What running effects have used is on record before the decision that aborts them. */
+  function lastWords(input: ActorInput): ActorInput[] {
+    if (effects.size === 0 || !abortsEffects(run, input, clock.now())) return [];
+    return [...effects].flatMap(([key, handle]) => {
+      const events = handle.lastWords?.() ?? [];
+      const attempt = attemptOf(run, key);
+      return events.length === 0 ? [] : [{ type: 'progress', key, attempt, chunks: [], events }];
+    });
   }
 
   function take(input: ActorInput): Promise<void> {
@@ -399,6 +419,10 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       traceparent: () => traceparentAt(startOf(events, effect.key)),
       progress(chunk, onRecorded) {
         inputs.pushChunk(effect, chunk, onRecorded);
+        work();
+      },
+      say(event) {
+        inputs.pushEvent(effect, event);
         work();
       },
       done(outcome, onRecorded) {

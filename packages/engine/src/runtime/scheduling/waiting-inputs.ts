@@ -1,4 +1,5 @@
 import type { EffectRequest, Input, NumberedChunk, Step } from '../../core/decide/step.ts';
+import type { NodeEvent } from '../../model/node-type.ts';
 import type { StoredCommand } from '../../ports/store.ts';
 import { commandInput, type DecidedCommand } from './actor-step.ts';
 
@@ -57,10 +58,20 @@ export class WaitingInputs {
       last?.type === 'progress' &&
       last.key === key &&
       last.attempt === attempt &&
-      last.onRecorded === undefined
+      last.onRecorded === undefined &&
+      last.events === undefined
     ) {
       this.#outcomes[this.#outcomes.length - 1] = { ...last, chunks: [...last.chunks, chunk], onRecorded };
     } else this.push({ type: 'progress', key, attempt, chunks: [chunk], onRecorded });
+  }
+
+  /** The same of facts. */
+  pushEvent({ key, attempt }: EffectRequest, event: NodeEvent): void {
+    const last = this.#outcomes.at(-1);
+    const isSame = last?.type === 'progress' && last.key === key && last.attempt === attempt;
+    if (isSame && last.events !== undefined)
+      this.#outcomes[this.#outcomes.length - 1] = { ...last, events: [...last.events, event] };
+    else this.push({ type: 'progress', key, attempt, chunks: [], events: [event] });
   }
 
   /** Nothing that waits will be taken. */

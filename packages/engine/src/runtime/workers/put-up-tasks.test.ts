@@ -74,6 +74,7 @@ function given({ store, runId, settings = {}, isServedHere = () => false, heard 
       configurable: {},
       done: () => undefined,
       progress: () => undefined,
+      say: () => undefined,
     },
     served: new ServedTask(
       {

@@ -15,12 +15,16 @@ export function scripted(...turns: readonly (Said | (() => Said))[]): Script {
   const requests: ModelRequest[] = [];
   const provider: ModelProvider = {
     id: 'script',
-    async call(request, { emit }) {
+    async call(request, { emit, onReasoning }) {
       const turn = request.messages.filter(({ role }) => role === 'assistant').length;
       requests.push(request);
       const said = turns[Math.min(turn, turns.length - 1)] ?? {};
       const { calls = [], ...reply } = typeof said === 'function' ? said() : said;
       const text = reply.text ?? '';
+      const { reasoning = '' } = reply;
+      // In two pieces, as models do.
+      for (const isLast of reasoning === '' ? [] : [false, true])
+        onReasoning?.(isLast ? reasoning.slice(5) : reasoning.slice(0, 5), isLast);
       emit({ chunk: text, isLast: true });
       return {
         text,
