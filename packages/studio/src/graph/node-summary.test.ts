@@ -3,6 +3,7 @@ import type { NodeView } from '../run/run-fold.ts';
 import { foldText, rowsOf, stateOf, summariesOf } from './node-summary.ts';
 
 const round = (key: string, status: NodeView['status'], more: Partial<NodeView> = {}): NodeView => ({
+  sequence: 0,
   key,
   nodeId: key.replace(/\[.*/, ''),
   status,

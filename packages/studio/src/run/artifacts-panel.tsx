@@ -141,7 +141,7 @@ async function save(client: Client, runId: string, { artifactId, name }: Artifac
   const blob = await new Response(bytes, { headers: { 'content-type': 'application/octet-stream' } }).blob();
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
-  link.download = name;
+  link.download = controlsShown(name);
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
