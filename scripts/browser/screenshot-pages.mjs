@@ -16,20 +16,20 @@ export const PAGES = [
   { name: 'inbox', place: () => '#/inbox', sign: '.question' },
   { name: 'workflows', place: () => '#/workflows', sign: '.table' },
   { name: 'workflow', place: () => '#/workflows/order-fulfilment', sign: '.react-flow__node' },
-  { name: 'workflow-start', place: () => '#/workflows/batch-totals?tab=start', sign: '.form-card' },
+  { name: 'workflow-start', place: () => '#/workflows/batch-totals?tab=start', sign: '.json-editor' },
   { name: 'answer', place: ({ token }) => `#/answer/${token}`, sign: '.answer form, .answer .button' },
 ];
 
 /** A workflow that keeps what the host says of itself as a file. */
-export const fileWorkflow = (id, name) => ({
+export const fileWorkflow = (id, saveAs) => ({
   id,
-  name: id,
+  name: 'What the host says of itself',
   version: '1.0.0',
   nodes: [
     {
       id: 'fetch',
       typeId: 'core.http.request',
-      config: { url: 'weft://self/.well-known/openwop', saveAs: { name } },
+      config: { url: 'weft://self/.well-known/openwop', saveAs: { name: saveAs } },
     },
   ],
   edges: [],

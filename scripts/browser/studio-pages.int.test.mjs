@@ -130,7 +130,7 @@ describe.each(BROWSERS)('in %s', () => {
     const { page, problems } = await opened(`#/runs/${loop}`);
 
     await page.locator('.graph-fold', { hasText: '2 inside' }).click();
-    await page.locator('.graph-fold', { hasText: '3 rounds' }).first().click();
+    await page.locator('.graph-fold', { hasText: '3 rounds done' }).first().click();
     await page.locator('.graph-rows', { hasText: 'price[2]' }).waitFor();
     await goTo(page, `#/runs/${retried}`);
     await page.locator('.graph-fold', { hasText: '3 attempts' }).click();
@@ -276,7 +276,7 @@ describe.each(BROWSERS)('whatever it is given, in %s', () => {
     await has(page, '4,003 of 8,004 events');
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.locator('.graph-fold', { hasText: '1 inside' }).click();
-    await page.locator('.graph-node', { hasText: 'of 2,001 done' }).waitFor();
+    await page.locator('.graph-node', { hasText: 'of 2,001 rounds done' }).waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -93,7 +93,7 @@ function DrawnGraph({ graph, states, marks, chosen, onChoose, folding, list, onL
         data: {
           node,
           state,
-          subtitle: subtitleOf(node, state, states),
+          subtitle: subtitleOf(node, states, fold),
           mark: marks === undefined ? undefined : markOf(node, marks),
           fold,
           isOpen,
@@ -197,16 +197,13 @@ function foldOf(node: GraphNode, state: NodeSummary | undefined, { rowsOf }: Fol
   return foldText(state);
 }
 
+/** Empty where the button that opens the box says more. */
 function subtitleOf(
   { id, typeId, members, loop }: GraphNode,
-  state: NodeSummary | undefined,
   states: Summaries | undefined,
+  fold: string | undefined,
 ): string {
-  const { rounds = [], done = 0 } = state ?? {};
-  if (loop === undefined)
-    return rounds.length > 1
-      ? `${done.toLocaleString('en')} of ${rounds.length.toLocaleString('en')} done`
-      : typeId;
+  if (loop === undefined) return fold === undefined ? typeId : '';
   const visits = members.map((each) => (each === id ? 0 : (states?.get(each)?.rounds.length ?? 0)));
   const most = Math.max(...visits);
   return most === 0 ? typeId : `${typeId} · ${most.toLocaleString('en')} rounds`;

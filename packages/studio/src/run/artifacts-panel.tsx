@@ -68,7 +68,9 @@ function Artifact({ runId, artifact, client }: ArtifactProps) {
       <div className="body stack">
         <div className="row wrap">
           <strong>{controlsShown(name)}</strong>
-          <span className="tag">{controlsShown(mediaType)}</span>
+          <span className="tag" title={controlsShown(mediaType)}>
+            {controlsShown(mediaType.split(';', 1)[0] ?? '')}
+          </span>
           <span className="muted small">
             {bytesText(size)} · of {controlsShown(nodeKey)} · {timeText(Date.parse(createdAt))}
           </span>
