@@ -167,7 +167,8 @@ describe.each(BROWSERS)('in %s', () => {
   });
 });
 
-describe.each(BROWSERS)('without the usual, in %s', () => {
+// The first of them mostly waits, on a host of its own.
+describe.concurrent.each(BROWSERS)('without the usual, in %s', () => {
   it('a page that is open while its host is killed says so, and continues when it is back', async () => {
     const own = await startStudioHost();
     try {

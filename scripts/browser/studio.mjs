@@ -87,7 +87,8 @@ export async function openStudio(page, { host, place = '#/runs', ...options } = 
   });
   await page.goto(await serving.signInLink());
   await page.waitForFunction(() => !globalThis.location.hash.includes('code='));
-  await page.waitForLoadState('networkidle');
+  // Ours once it is signed in, or the page of a test.
+  await page.locator('.shell, #who').first().waitFor();
   if (place !== '#/runs') await goTo(page, place);
   return { page, host: serving, problems, close: () => (host === undefined ? serving.stop() : undefined) };
 }
@@ -97,7 +98,6 @@ export async function goTo(page, place) {
   await page.evaluate((hash) => {
     globalThis.location.hash = hash;
   }, place);
-  await page.waitForLoadState('networkidle');
   await page.waitForFunction(() => !/Loading .*…/.test(globalThis.document.body.textContent), undefined, {
     timeout: 30_000,
   });
