@@ -33,6 +33,8 @@ try {
           await page.waitForLoadState('networkidle');
           await page.locator('.graph[aria-busy="false"]').waitFor();
         }
+        // Labels of edges are placed once they are measured.
+        await page.evaluate(() => new Promise((done) => globalThis.setTimeout(done, 100)));
         const path = join(folder, `${name}-${colorScheme}-${viewport.width}.png`);
         await page.screenshot({ path });
         if (IN_README.includes(name) && colorScheme === 'light' && viewport.width === 1280)

@@ -10,15 +10,30 @@ export const PAGES = [
   { name: 'run-events', place: ({ agent }) => `#/runs/${agent}?tab=events`, sign: '.event-row' },
   { name: 'run-state', place: ({ agent }) => `#/runs/${agent}?tab=state`, sign: '.state-panel' },
   { name: 'run-cost', place: ({ agent }) => `#/runs/${agent}?tab=cost`, sign: '.figures' },
-  { name: 'run-artifacts', place: ({ report }) => `#/runs/${report}?tab=artifacts`, sign: '.panel' },
+  { name: 'run-artifacts', place: ({ report }) => `#/runs/${report}?tab=artifacts`, sign: '.panel .card' },
   { name: 'run-annotations', place: ({ agent }) => `#/runs/${agent}?tab=annotations`, sign: '.cards' },
   { name: 'compare', place: ({ agent, other }) => `#/compare?a=${agent}&b=${other}`, sign: '.pair' },
   { name: 'inbox', place: () => '#/inbox', sign: '.question' },
   { name: 'workflows', place: () => '#/workflows', sign: '.table' },
   { name: 'workflow', place: () => '#/workflows/order-fulfilment', sign: '.react-flow__node' },
-  { name: 'workflow-start', place: () => '#/workflows/batch-totals?tab=start', sign: '.form-card' },
+  { name: 'workflow-start', place: () => '#/workflows/batch-totals?tab=start', sign: '.json-editor' },
   { name: 'answer', place: ({ token }) => `#/answer/${token}`, sign: '.answer form, .answer .button' },
 ];
+
+/** A workflow that keeps what the host says of itself as a file. */
+export const fileWorkflow = (id, saveAs) => ({
+  id,
+  name: 'What the host says of itself',
+  version: '1.0.0',
+  nodes: [
+    {
+      id: 'fetch',
+      typeId: 'core.http.request',
+      config: { url: 'weft://self/.well-known/openwop', saveAs: { name: saveAs } },
+    },
+  ],
+  edges: [],
+});
 
 export const THEMES = ['light', 'dark'];
 /** A laptop and a phone. */
@@ -60,7 +75,8 @@ export async function fillHost({ api }) {
   const loop = await start('batch-totals');
   const parent = await start('trip-booking');
   const retried = await start('payment-retry');
-  const report = await start('nightly-report');
+  await api('POST', '/v1/host/weft/workflows', fileWorkflow('host-description', 'capabilities.json'));
+  const report = await start('host-description');
   for (const text of ['weft', 'durable workflows']) await start('text-lengths', { texts: [text] });
   for (const runId of [loop, parent, retried, report]) await settled(runId);
   const { interrupt } = await settled(waiting);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seriousFindings } from './accessibility.mjs';
 import { hasBrowser, openBrowser } from './browser.mjs';
+import { fileWorkflow } from './screenshot-pages.mjs';
 import { goTo, openStudio, startStudioHost } from './studio.mjs';
 import { bytesOfPage, loopWorkflow, moveSlider } from './studio-figures.mjs';
 
@@ -129,7 +130,7 @@ describe.each(BROWSERS)('in %s', () => {
     const { page, problems } = await opened(`#/runs/${loop}`);
 
     await page.locator('.graph-fold', { hasText: '2 inside' }).click();
-    await page.locator('.graph-fold', { hasText: '3 rounds' }).first().click();
+    await page.locator('.graph-fold', { hasText: '3 rounds done' }).first().click();
     await page.locator('.graph-rows', { hasText: 'price[2]' }).waitFor();
     await goTo(page, `#/runs/${retried}`);
     await page.locator('.graph-fold', { hasText: '3 attempts' }).click();
@@ -166,7 +167,8 @@ describe.each(BROWSERS)('in %s', () => {
   });
 });
 
-describe.each(BROWSERS)('without the usual, in %s', () => {
+// The first of them mostly waits, on a host of its own.
+describe.concurrent.each(BROWSERS)('without the usual, in %s', () => {
   it('a page that is open while its host is killed says so, and continues when it is back', async () => {
     const own = await startStudioHost();
     try {
@@ -196,7 +198,8 @@ describe.each(BROWSERS)('without the usual, in %s', () => {
 
     await page.goto(`${host.url}/studio/#/answer/${interrupt.interruptToken}`);
     await has(page, 'An expense over the limit');
-    await has(page, 'This link works until');
+    await has(page, 'The workflow Expense approval (expense-approval) asks you');
+    await has(page, 'this link works until');
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByLabel('Comment').fill('no receipt');
     await page.getByRole('button', { name: 'Reject', exact: true }).click();
@@ -274,38 +277,78 @@ describe.each(BROWSERS)('whatever it is given, in %s', () => {
     await has(page, '4,003 of 8,004 events');
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.locator('.graph-fold', { hasText: '1 inside' }).click();
-    await page.locator('.graph-node', { hasText: 'of 2,001 done' }).waitFor();
+    await page.locator('.graph-node', { hasText: 'of 2,001 rounds done' }).waitFor();
     expect(problems).toEqual([]);
   });
 
-  it('a workflow of thousands of nodes is folded, not laid out', async () => {
-    const node = (index) => ({
-      id: `n${index}`,
-      typeId: 'core.identity',
-      name: `Step ${index}`,
-      position: { x: 0, y: 0 },
-      config: {},
-      inputs: {},
-    });
-    const count = 3_000;
-    await host.api('POST', '/v1/host/weft/workflows', {
-      id: 'long-chain',
-      name: 'Long chain',
-      version: '1.0.0',
-      nodes: Array.from({ length: count }, (_, index) => node(index)),
-      edges: Array.from({ length: count - 1 }, (_, index) => ({
-        id: `e${index}`,
-        sourceNodeId: `n${index}`,
-        targetNodeId: `n${index + 1}`,
-      })),
-      triggers: [{ id: 't', type: 'manual' }],
-      variables: [],
-      metadata: {},
-      settings: {},
-    });
-    const { page } = await opened('#/workflows/long-chain');
+  it('nodes that follow one another are folded, and a run of ten thousand side by side is a list', async () => {
+    const ids = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
+    const workflow = (id, nodes, edges) => ({ id, name: id, version: '1.0.0', nodes, edges });
+    const nodes = ids.map((id) => ({ id, typeId: 'core.noop' }));
+    const chain = ids
+      .slice(1, 600)
+      .map((id, index) => ({ id: `e${index}`, sourceNodeId: `n${index}`, targetNodeId: id }));
+    await host.api('POST', '/v1/host/weft/workflows', workflow('long-chain', nodes.slice(0, 600), chain));
+    await host.api('POST', '/v1/host/weft/workflows', workflow('ten-thousand', nodes, []));
+    const runId = await start('ten-thousand');
+    const { page, problems } = await opened('#/workflows/long-chain');
 
-    await has(page, '2,999 nodes that follow one another are drawn together');
+    await has(page, '599 nodes that follow one another are drawn together');
+    await page.getByRole('button', { name: 'List all nodes' }).click();
+    await has(page, '600 of 600 nodes');
+    await page.getByRole('button', { name: 'Draw the graph' }).click();
+    await page.locator('.react-flow__node', { hasText: 'n0 and 599 more' }).waitFor();
+    await goTo(page, `#/runs/${runId}`);
+    await page.locator('.run-head .tone-good').waitFor();
+    await has(page, '10,000 of 10,000 nodes');
+    expect(await page.locator('.node-line').count()).toBeLessThan(100);
+    await page.getByLabel('Filter nodes').fill('n9999');
+    await page.locator('.node-line', { hasText: 'n9999' }).getByText('Completed').waitFor();
+    await page.locator('.node-line').click();
+    await page.locator('.node-panel', { hasText: 'core.noop' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('JSON is typed into an editor that says in which line it is wrong, and that Tab leaves', async () => {
+    const { page, problems } = await opened('#/workflows/text-lengths?tab=start');
+    const editor = page.locator('.json-editor').getByLabel('texts');
+    const type = async (text) => {
+      await editor.click();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.insertText(text);
+    };
+
+    await type('["a",\n b]');
+    await page.locator('.json-editor .cm-lint-marker-error').waitFor();
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    await has(page, 'line 2, character 2: ');
+    expect(await seriousFindings(page)).toEqual([]);
+    await type('["one", "three"]');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => globalThis.document.activeElement.id)).toBe('tags');
+    await page.getByRole('button', { name: 'Start the run' }).click();
+
+    await page.locator('.run-head .tone-good').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('a file that a run has left is shown as text and saved, whatever it is called', async () => {
+    const name = '<img src=x onerror=alert(1)>.html';
+    await host.api('POST', '/v1/host/weft/workflows', fileWorkflow('leaves-a-file', name));
+    const runId = await start('leaves-a-file');
+    const { page, problems } = await opened(`#/runs/${runId}?tab=artifacts`);
+
+    const card = page.locator('.card', { hasText: '<img src=x' });
+    await card.getByRole('button', { name: 'Show' }).click();
+    await card.locator('pre', { hasText: '"protocolVersion"' }).waitFor();
+    const saving = page.waitForEvent('download');
+    await card.getByRole('button', { name: 'Download' }).click();
+    const saved = await saving;
+
+    expect(await saved.failure()).toBeNull();
+    expect(saved.suggestedFilename()).not.toMatch(/[<>/]/);
+    expect(await page.locator('.card img').count()).toBe(0);
+    expect(problems).toEqual([]);
   });
 
   it.each([

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../bootstrap.mjs';
@@ -15,19 +16,21 @@ const EXAMPLE_FLAGS = [
 ];
 
 /**
- * A host in a process and a folder of its own, with the example workflows unless `flags` say otherwise. `studioDir` serves the page of
- * that folder in place of the built one.
+ * A host in a process and a folder of its own, with the example workflows unless `flags` say otherwise, which may ask the host itself as with
+ * `npm start`. `studioDir` serves the page of that folder in place of the built one.
  */
 export async function startStudioHost({ flags = EXAMPLE_FLAGS, studioDir, env = {} } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'weft-studio-host-'));
-  const start = (port) =>
-    startHost(folder, ['--port', port, ...flags], {
+  const port = await freePort();
+  const itself = ['--port', port, '--allow-egress', `127.0.0.1:${port}`];
+  const start = () =>
+    startHost(folder, [...itself, ...flags], {
       ...process.env,
       ...env,
       NODE_OPTIONS: '',
       ...(studioDir !== undefined && { WEFT_STUDIO_DIR: studioDir }),
     });
-  let running = await start('0');
+  let running = await start();
   const { url } = running;
   const key = readFileSync(join(folder, 'key'), 'utf8').trim();
 
@@ -56,7 +59,7 @@ export async function startStudioHost({ flags = EXAMPLE_FLAGS, studioDir, env = 
     kill: () => ended(running.host, 'SIGKILL'),
     /** At the same address, on the same data. */
     async restart() {
-      running = await start(new URL(url).port);
+      running = await start();
     },
     async stop() {
       await ended(running.host, 'SIGTERM');
@@ -84,7 +87,8 @@ export async function openStudio(page, { host, place = '#/runs', ...options } = 
   });
   await page.goto(await serving.signInLink());
   await page.waitForFunction(() => !globalThis.location.hash.includes('code='));
-  await page.waitForLoadState('networkidle');
+  // Ours once it is signed in, or the page of a test.
+  await page.locator('.shell, #who').first().waitFor();
   if (place !== '#/runs') await goTo(page, place);
   return { page, host: serving, problems, close: () => (host === undefined ? serving.stop() : undefined) };
 }
@@ -94,10 +98,19 @@ export async function goTo(page, place) {
   await page.evaluate((hash) => {
     globalThis.location.hash = hash;
   }, place);
-  await page.waitForLoadState('networkidle');
   await page.waitForFunction(() => !/Loading .*…/.test(globalThis.document.body.textContent), undefined, {
     timeout: 30_000,
   });
+}
+
+/** One that nothing listens on, so that a host can be told its own address. */
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return String(port);
 }
 
 async function startHost(folder, flags, env) {

@@ -61,6 +61,7 @@ export {
   IdentitySchema,
   ImportedRunSchema,
   InterruptListSchema,
+  LinkedQuestionSchema,
   KeyListSchema,
   OpenSessionSchema,
   RegistrationSchema,

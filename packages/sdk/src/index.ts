@@ -80,7 +80,7 @@ export { ApiError, ConnectionError } from './requests/errors.ts';
 export type { EventStreamOptions } from './streams/event-stream.ts';
 export type { FailedVisit, ForkedRun, ForkRequest, Forks, RunAncestry } from './compare/forks.ts';
 export type { ImportedRun, Imports } from './compare/imports.ts';
-export type { Interrupts, LinkedQuestion } from './runs/interrupts.ts';
+export type { Interrupts, LinkedQuestion, OpenQuestion } from './runs/interrupts.ts';
 export type { BackupContent, Operations, Retention } from './host/operations.ts';
 export type { Keys } from './host/keys.ts';
 export { type ListPromise, PagePromise } from './requests/page-promise.ts';

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { RunStatusSchema } from './runs.ts';
+import { OpenQuestionSchema, RunStatusSchema } from './runs.ts';
 import { anyJson, closed, count, dateTime, nameOf, nonEmpty, open, runId } from './schema-parts.ts';
 
 /** What Weft offers beyond the protocol, under a prefix of its own: registration, lists, keys and explanations. */
@@ -256,6 +256,15 @@ export const InterruptListSchema = open({
     }),
   ),
   nextCursor,
+});
+
+/** What the page behind a signed link shows: the question, which workflow asks it, and until when. */
+export const LinkedQuestionSchema = open({
+  question: OpenQuestionSchema,
+  workflow: open({ id: nonEmpty, name: Type.String({ description: 'As its definition says.' }) }),
+  requestedAt: dateTime,
+  expiresAt: optional(dateTime),
+  linkExpiresAt: dateTime,
 });
 
 export const StatsSchema = open({

@@ -26,6 +26,7 @@ describe('the table of routes', () => {
       '/v1/schemas/{schemaName}.json',
       '/v1/interrupts/{token}',
       '/v1/interrupts/{token}',
+      '/v1/host/weft/interrupts/{token}',
       '/v1/host/weft/sessions',
       '/v1/host/weft/identity',
       '/health',

@@ -55,6 +55,7 @@ export const ENDPOINTS = {
   releaseRun: { method: 'POST', path: '/v1/host/weft/runs/{runId}:release', unkeyed: true },
   importBundle: { method: 'POST', path: '/v1/host/weft/imports', unkeyed: true },
   listInterrupts: { method: 'GET', path: '/v1/host/weft/interrupts' },
+  readQuestionLink: { method: 'GET', path: '/v1/host/weft/interrupts/{token}' },
   setSecret: { method: 'POST', path: '/v1/host/weft/secrets' },
   listSecrets: { method: 'GET', path: '/v1/host/weft/secrets' },
   removeSecret: { method: 'DELETE', path: '/v1/host/weft/secrets/{secretId}' },

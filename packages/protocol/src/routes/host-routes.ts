@@ -3,6 +3,7 @@ import {
   ExplanationSchema,
   ImportedRunSchema,
   InterruptListSchema,
+  LinkedQuestionSchema,
   RegistrationSchema,
   ReleasedRunSchema,
   RetentionSchema,
@@ -19,6 +20,7 @@ import {
   describeRoutes,
   IDEMPOTENCY_ERRORS,
   IDEMPOTENCY_KEY,
+  LINK_ERRORS,
   PAGE,
   type Parameter,
 } from './route-description.ts';
@@ -219,6 +221,12 @@ const interrupts = describeRoutes({
     query: PAGE,
     responses: { 200: { description: 'Open questions.', schema: InterruptListSchema } },
     errors: ['validation_error'],
+  },
+  readQuestionLink: {
+    scope: null,
+    summary: 'The question behind a signed link, with the workflow that asks it and until when.',
+    responses: { 200: { description: 'The question.', schema: LinkedQuestionSchema } },
+    errors: LINK_ERRORS,
   },
 });
 

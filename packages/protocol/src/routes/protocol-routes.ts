@@ -9,6 +9,7 @@ import {
   describeRoutes,
   IDEMPOTENCY_ERRORS,
   IDEMPOTENCY_KEY,
+  LINK_ERRORS,
   type Parameter,
   type RouteDescription,
 } from './route-description.ts';
@@ -32,12 +33,6 @@ import {
 } from '../documents/runs.ts';
 import { jsonObject, name } from '../documents/schema-parts.ts';
 import { WorkflowDefinitionSchema } from '../documents/workflow.ts';
-
-const LINK_ERRORS: RouteDescription['errors'] = [
-  'interrupt_not_found',
-  'interrupt_already_resolved',
-  'interrupt_expired',
-];
 
 const ANSWER_ERRORS: RouteDescription['errors'] = [
   'validation_error',

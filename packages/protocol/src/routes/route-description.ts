@@ -58,6 +58,13 @@ export const IDEMPOTENCY_KEY: Parameter = {
   schema: Type.String({ minLength: 1, maxLength: 255 }),
 };
 
+/** Of signed links to questions. */
+export const LINK_ERRORS = [
+  'interrupt_not_found',
+  'interrupt_already_resolved',
+  'interrupt_expired',
+] as const;
+
 export const IDEMPOTENCY_ERRORS = ['idempotency_in_flight', 'idempotency_key_mismatch'] as const;
 
 export const PAGE: readonly Parameter[] = [

@@ -20,6 +20,19 @@ describe('the frame parser', () => {
     expect(frames.map((frame) => frame.data)).toEqual(['a\nb', 'c', 'd']);
   });
 
+  it('finds the same frames wherever the text is cut', () => {
+    const text = 'id: 1\r\ndata: a\r\n\r\n:x\ndata: b\ndata: c\n\ndata: d\r\revent: e\ndata: f\n\n';
+    const whole = createFrameParser()(text);
+    expect(whole.map(({ data }) => data)).toEqual(['a', 'b\nc', 'd', 'f']);
+
+    for (let cut = 1; cut < text.length; cut += 1) {
+      const parse = createFrameParser();
+      expect([...parse(text.slice(0, cut)), ...parse(text.slice(cut))]).toEqual(whole);
+    }
+    const byCharacter = createFrameParser();
+    expect([...text].flatMap((character) => byCharacter(character))).toEqual(whole);
+  });
+
   it('ignores comments and frames without data', () => {
     const parse = createFrameParser();
 

@@ -36,10 +36,10 @@ export function createFrameParser(): (chunk: string) => SseFrame[] {
   return (chunk) => {
     const frames: SseFrame[] = [];
     const text = rest + chunk;
+    // What was left over is known to have no line end, unless its last character is half of one.
+    const lines = lineEnds(text, Math.max(0, rest.length - 1));
     let start = 0;
-    for (;;) {
-      const end = lineEnd(text, start);
-      if (end === undefined) break;
+    for (let end = lines.next(); end !== undefined; end = lines.next()) {
       takeLine(text.slice(start, end.at), frames);
       start = end.next;
     }
@@ -48,14 +48,26 @@ export function createFrameParser(): (chunk: string) => SseFrame[] {
   };
 }
 
-function lineEnd(text: string, from: number): { at: number; next: number } | undefined {
-  for (let at = from; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === 10) return { at, next: at + 1 };
-    if (code !== 13) continue;
-    // A \r that ends the chunk may be half of \r\n; the next chunk shows it.
-    if (at + 1 === text.length) return undefined;
-    return { at, next: text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1 };
-  }
-  return undefined;
+interface LineEnd {
+  readonly at: number;
+  /** Where the next line begins. */
+  readonly next: number;
+}
+
+/** Each search looks at a character once, however long the lines and however many there are. */
+function lineEnds(text: string, from: number): { next(): LineEnd | undefined } {
+  let [lf, cr] = [text.indexOf('\n', from), text.indexOf('\r', from)];
+  return {
+    next() {
+      if (lf < 0 && cr < 0) return undefined;
+      const isCr = cr >= 0 && (lf < 0 || cr < lf);
+      const at = isCr ? cr : lf;
+      // A \r that ends the chunk may be half of \r\n; the next chunk shows it.
+      if (isCr && at + 1 === text.length) return undefined;
+      const next = isCr && lf === at + 1 ? at + 2 : at + 1;
+      if (lf >= 0 && lf < next) lf = text.indexOf('\n', next);
+      if (cr >= 0 && cr < next) cr = text.indexOf('\r', next);
+      return { at, next };
+    },
+  };
 }

@@ -303,6 +303,7 @@ export async function openDrivenHost(): Promise<DrivenHost> {
       body: JSON.parse((await at.call('GET', `/v1/runs/${await ended()}/debug-bundle`)).text) as Json,
     }),
     listInterrupts: () => ({}),
+    readQuestionLink: async () => ({ path: { token: await token() } }),
     setSecret: () => ({ body: { id: 'token', value: 'a value to keep' } }),
     listSecrets: () => ({}),
     removeSecret: async () => {

@@ -1,6 +1,10 @@
-import { useId } from 'react';
+import { lazy, Suspense, useId } from 'react';
+import { Boundary } from '../ui/boundary.tsx';
 import { oneLine } from '../ui/shown-text.ts';
 import { type FormField, type FormValues, nameOf } from './form-model.ts';
+
+/** Fetched with the first field that is JSON. */
+const JsonEditor = lazy(async () => ({ default: (await import('./json-editor.tsx')).JsonEditor }));
 
 interface FormFieldsProps {
   readonly fields: readonly FormField[];
@@ -95,17 +99,21 @@ function Control({ field, value, onChange, shared }: ControlProps) {
         </select>
       );
     case 'json':
-    case 'long-text':
       return (
-        <textarea
-          {...shared}
-          className={`input ${field.kind === 'json' ? 'mono' : ''}`}
-          rows={field.kind === 'json' ? 4 : 3}
-          spellCheck={field.kind !== 'json'}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        />
+        <Boundary fallback={<TextArea value={value} onChange={onChange} shared={shared} isCode />}>
+          <Suspense fallback={<TextArea value={value} onChange={onChange} shared={shared} isCode />}>
+            <JsonEditor
+              label={field.label}
+              value={value}
+              isInvalid={shared['aria-invalid'] === true}
+              isRequired={field.isRequired}
+              onChange={onChange}
+            />
+          </Suspense>
+        </Boundary>
       );
+    case 'long-text':
+      return <TextArea value={value} onChange={onChange} shared={shared} />;
     case 'number':
     case 'text':
       return (
@@ -120,4 +128,21 @@ function Control({ field, value, onChange, shared }: ControlProps) {
         />
       );
   }
+}
+
+interface TextAreaProps extends Pick<ControlProps, 'value' | 'onChange' | 'shared'> {
+  readonly isCode?: boolean;
+}
+
+function TextArea({ value, onChange, shared, isCode = false }: TextAreaProps) {
+  return (
+    <textarea
+      {...shared}
+      className={`input ${isCode ? 'mono' : ''}`}
+      rows={isCode ? 4 : 3}
+      spellCheck={!isCode}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol/plain';
+import { readJson } from './read-json.ts';
 
 /**
  * A form as data: what a JSON Schema, or the variables of a workflow, ask for, as fields that a person can fill in. What a schema says beyond
@@ -157,11 +158,9 @@ function readField({ kind, isRequired, label }: FormField, text: string): ReadFi
     const number = Number(trimmed);
     return Number.isFinite(number) ? { value: number } : { problem: `${label} must be a number.` };
   }
-  try {
-    return { value: JSON.parse(trimmed) as Json };
-  } catch {
-    return { problem: `${label} must be JSON, such as "text", 12, [1, 2] or {"name": "value"}.` };
-  }
+  const read = readJson(text);
+  if ('value' in read) return read;
+  return { problem: `${label} must be JSON, such as "text", [1, 2] or {"name": "value"}. ${read.problem}.` };
 }
 
 function withValue(target: Json | undefined, path: readonly string[], value: Json): Json {

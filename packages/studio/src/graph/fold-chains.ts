@@ -1,8 +1,10 @@
 import type { GraphModel, GraphNode } from './graph-model.ts';
 import { countBy } from './layers.ts';
 
-/** Nodes that follow one another without a branch become one; what is still too many is cut, and counted. */
-export function foldChains({ nodes, edges }: GraphModel, most: number): GraphModel {
+type Drawing = Pick<GraphModel, 'nodes' | 'edges'>;
+
+/** Nodes that follow one another without a branch become one. */
+export function foldChains({ nodes, edges }: Drawing): Drawing {
   const headOf = chainHeads(nodes, edges);
   const members = new Map<string, GraphNode[]>();
   for (const node of nodes) {
@@ -11,12 +13,11 @@ export function foldChains({ nodes, edges }: GraphModel, most: number): GraphMod
     if (group === undefined) members.set(head, [node]);
     else group.push(node);
   }
-  const groups = [...members].slice(0, most).map(([id, group]) => groupOf(id, group));
-  const shown = new Set(groups.map(({ id }) => id));
+  const groups = [...members].map(([id, group]) => groupOf(id, group));
   const lines = edges
     .map((edge) => ({ ...edge, source: headOf(edge.source), target: headOf(edge.target) }))
-    .filter(({ source, target }) => source !== target && shown.has(source) && shown.has(target));
-  return { nodes: groups, edges: lines, folded: nodes.length - groups.length };
+    .filter(({ source, target }) => source !== target);
+  return { nodes: groups, edges: lines };
 }
 
 function groupOf(id: string, [first, ...others]: readonly GraphNode[]): GraphNode {
@@ -24,7 +25,7 @@ function groupOf(id: string, [first, ...others]: readonly GraphNode[]): GraphNod
   const { label = id, members = [], frame } = first ?? {};
   return {
     id,
-    label: `${label} and ${others.length} more`,
+    label: `${label} and ${others.length.toLocaleString('en')} more`,
     typeId: 'in a row',
     members: [...members, ...others.flatMap((node) => node.members)],
     ...(frame !== undefined && { frame }),

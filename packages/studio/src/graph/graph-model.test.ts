@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { graphOf, MAX_DRAWN } from './graph-model.ts';
+import { graphOf } from './graph-model.ts';
 import { layersOf } from './layers.ts';
 
 const node = (id: string) => ({
@@ -44,18 +44,25 @@ describe('the graph of a workflow', () => {
     });
 
     expect(graph.nodes).toHaveLength(1);
-    expect(graph.nodes[0]).toMatchObject({ label: 'n0 and 9999 more' });
+    expect(graph.nodes[0]).toMatchObject({ label: 'n0 and 9,999 more' });
     expect(graph.folded).toBe(9_999);
   });
 
-  it('of ten thousand nodes side by side draws no more than it can', () => {
+  it('of ten thousand nodes side by side, or of too many lines, is not drawn', () => {
     const graph = graphOf({
       nodes: Array.from({ length: 10_000 }, (_, index) => node(`n${index}`)),
       edges: [],
     });
 
-    expect(graph.nodes).toHaveLength(MAX_DRAWN);
-    expect(graph.folded).toBe(10_000 - MAX_DRAWN);
+    const ids = Array.from({ length: 60 }, (_, index) => `n${index}`);
+    const dense = graphOf({
+      nodes: ids.map(node),
+      edges: ids.flatMap((source) => ids.map((target) => edge(source, target))),
+    });
+
+    expect(graph.isDrawable).toBe(false);
+    expect(graph.all).toHaveLength(10_000);
+    expect(dense.isDrawable).toBe(false);
   });
 });
 

@@ -1,16 +1,21 @@
 import { isJsonObject } from '@weft/protocol/plain';
 import type { WorkflowDefinition } from '@weft/sdk';
+import { controlsShown } from '../ui/shown-text.ts';
 import { foldChains } from './fold-chains.ts';
 
 /**
  * What is drawn of a workflow: its nodes and edges. A loop is one box until it is opened, and then a frame around its body; above a number of boxes,
- * those in a row become one, so that a layout never takes long.
+ * those in a row become one, and what is too large even then is a list, so that a layout never takes long.
  */
 export interface GraphModel {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
+  /** Every node with a box of its own, before any are drawn together. */
+  readonly all: readonly GraphNode[];
   /** Nodes that are drawn together with others although no one has folded them. */
   readonly folded: number;
+  /** False where it has too many boxes or lines even so: then it is a list of its nodes. */
+  readonly isDrawable: boolean;
 }
 
 export interface GraphNode {
@@ -33,7 +38,8 @@ export interface GraphEdge {
 }
 
 /** Above this a graph is not readable, and its layout takes too long. */
-export const MAX_DRAWN = 500;
+const MAX_DRAWN = 500;
+const MAX_LINES = 2_000;
 
 type Definition = Pick<WorkflowDefinition, 'nodes' | 'edges'>;
 
@@ -52,7 +58,7 @@ export function graphOf({ nodes, edges }: Definition, opened: ReadonlySet<string
       const frame = loopOf.get(id);
       return {
         id,
-        label: name === '' ? id : name,
+        label: controlsShown(name === '' ? id : name),
         typeId,
         members: isLoop && !isOpen ? [id, ...inside(id, bodies)] : [id],
         ...(isLoop && { loop: isOpen ? 'open' : 'closed' }),
@@ -60,8 +66,14 @@ export function graphOf({ nodes, edges }: Definition, opened: ReadonlySet<string
       };
     });
   const known = new Set(nodes.map(({ id }) => id));
-  const graph = { nodes: drawn, edges: edgesBetween(edges, known, shownAs), folded: 0 };
-  return drawn.length <= MAX_DRAWN ? graph : foldChains(graph, MAX_DRAWN);
+  const whole = { nodes: drawn, edges: edgesBetween(edges, known, shownAs) };
+  const folded = drawn.length <= MAX_DRAWN ? whole : foldChains(whole);
+  return {
+    ...folded,
+    all: drawn,
+    folded: drawn.length - folded.nodes.length,
+    isDrawable: folded.nodes.length <= MAX_DRAWN && folded.edges.length <= MAX_LINES,
+  };
 }
 
 interface Loops {

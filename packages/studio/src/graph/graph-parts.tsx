@@ -49,11 +49,11 @@ export const Step = memo(function Step({ data }: NodeProps<Drawn>) {
         <button type="button" className="graph-node-name" aria-pressed={isChosen}>
           {state !== undefined && <Icon name={look.icon} size={16} />}
           <span className="graph-node-text">
-            <strong className="truncate" title={node.label}>
+            <strong className="truncate" title={`${node.label} (${node.typeId})`}>
               {node.label}
             </strong>
             {state !== undefined && <span className="visually-hidden">{look.text}</span>}
-            <span className="truncate">{subtitle}</span>
+            <span className="truncate">{subtitle === '' ? '\u00A0' : subtitle}</span>
           </span>
         </button>
         {fold !== undefined && (

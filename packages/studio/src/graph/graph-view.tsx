@@ -10,10 +10,10 @@ import {
 } from '@xyflow/react';
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { Loading } from '../ui/states.tsx';
-import { lookOf } from '../ui/status.tsx';
 import type { GraphModel, GraphNode } from './graph-model.ts';
 import { type Drawn, ROW_HEIGHT, RoutedEdge, Step } from './graph-parts.tsx';
 import { type Layout, layOut, NODE_HEIGHT } from './layout.ts';
+import { NodeList, type NodeListProps } from './node-list.tsx';
 import { foldText, type NodeRow, type NodeSummary, stateOf, type Summaries } from './node-summary.ts';
 
 /** How a node of a comparison stands to its counterpart. */
@@ -53,7 +53,22 @@ function fitting(rows: readonly NodeRow[] = NO_ROWS, height: number): readonly N
   return rows.length <= most ? rows : rows.slice(0, most);
 }
 
-export function GraphView({ graph, states, marks, chosen, onChoose, folding }: GraphViewProps) {
+/** The graph, or a list of its nodes: where it is too large to be drawn, or where one of many is looked for. */
+export function GraphView(props: GraphViewProps) {
+  const { graph, states, chosen, onChoose } = props;
+  const [isListed, setListed] = useState(false);
+  const list = { nodes: graph.all, states, chosen, onChoose };
+  if (!graph.isDrawable) return <NodeList {...list} />;
+  if (isListed) return <NodeList {...list} onDraw={() => setListed(false)} />;
+  return <DrawnGraph {...props} list={list} onList={() => setListed(true)} />;
+}
+
+interface DrawnGraphProps extends GraphViewProps {
+  readonly list: NodeListProps;
+  readonly onList: () => void;
+}
+
+function DrawnGraph({ graph, states, marks, chosen, onChoose, folding, list, onList }: DrawnGraphProps) {
   const rows = useMemo(() => openRows(graph, states, folding), [graph, states, folding]);
   const laidOut = useLayout(graph, rows);
   const edges = useMemo(
@@ -62,7 +77,7 @@ export function GraphView({ graph, states, marks, chosen, onChoose, folding }: G
   );
   if (laidOut === undefined) return <Loading what="the graph" />;
   const { layout } = laidOut;
-  if (layout === undefined) return <NodeList graph={graph} states={states} onChoose={onChoose} />;
+  if (layout === undefined) return <NodeList {...list} />;
   const nodes = laidOut.graph.nodes.flatMap((node): Drawn[] => {
     const box = layout.boxes.get(node.id);
     if (box === undefined) return [];
@@ -78,7 +93,7 @@ export function GraphView({ graph, states, marks, chosen, onChoose, folding }: G
         data: {
           node,
           state,
-          subtitle: subtitleOf(node, state, states),
+          subtitle: subtitleOf(node, states, fold),
           mark: marks === undefined ? undefined : markOf(node, marks),
           fold,
           isOpen,
@@ -96,7 +111,10 @@ export function GraphView({ graph, states, marks, chosen, onChoose, folding }: G
     <div className="graph" aria-busy={laidOut.isOld}>
       {graph.folded > 0 && (
         <p className="graph-note small">
-          {graph.folded.toLocaleString('en')} nodes that follow one another are drawn together.
+          {graph.folded.toLocaleString('en')} nodes that follow one another are drawn together.{' '}
+          <button type="button" className="button plain tiny" onClick={onList}>
+            List all nodes
+          </button>
         </p>
       )}
       <ReactFlow
@@ -179,16 +197,13 @@ function foldOf(node: GraphNode, state: NodeSummary | undefined, { rowsOf }: Fol
   return foldText(state);
 }
 
+/** Empty where the button that opens the box says more. */
 function subtitleOf(
   { id, typeId, members, loop }: GraphNode,
-  state: NodeSummary | undefined,
   states: Summaries | undefined,
+  fold: string | undefined,
 ): string {
-  const { rounds = [], done = 0 } = state ?? {};
-  if (loop === undefined)
-    return rounds.length > 1
-      ? `${done.toLocaleString('en')} of ${rounds.length.toLocaleString('en')} done`
-      : typeId;
+  if (loop === undefined) return fold === undefined ? typeId : '';
   const visits = members.map((each) => (each === id ? 0 : (states?.get(each)?.rounds.length ?? 0)));
   const most = Math.max(...visits);
   return most === 0 ? typeId : `${typeId} · ${most.toLocaleString('en')} rounds`;
@@ -235,29 +250,4 @@ function edgesOf({ edges }: GraphModel, { routes }: Layout, states: Summaries | 
 
 function isReached(status: string | undefined): boolean {
   return status !== undefined && status !== 'pending' && status !== 'skipped';
-}
-
-interface NodeListProps {
-  readonly graph: GraphModel;
-  readonly states: Summaries | undefined;
-  readonly onChoose: (nodeId: string) => void;
-}
-
-/** In place of a graph that is too large to be laid out. */
-function NodeList({ graph, states, onChoose }: NodeListProps) {
-  return (
-    <div className="graph-list">
-      <p className="notice">This graph is too large to draw, so its nodes are listed.</p>
-      <ul>
-        {graph.nodes.map((node) => (
-          <li key={node.id}>
-            <button type="button" className="button plain" onClick={() => onChoose(node.id)}>
-              {node.label}{' '}
-              <span className="muted">{lookOf(states?.get(node.id)?.status ?? 'pending').text}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
 }

@@ -3,6 +3,7 @@ import type { NodeView } from '../run/run-fold.ts';
 import { foldText, rowsOf, stateOf, summariesOf } from './node-summary.ts';
 
 const round = (key: string, status: NodeView['status'], more: Partial<NodeView> = {}): NodeView => ({
+  sequence: 0,
   key,
   nodeId: key.replace(/\[.*/, ''),
   status,
@@ -26,7 +27,7 @@ describe('the state of a drawn node', () => {
     );
 
     expect(state).toMatchObject({ status: 'failed', done: 1, attempt: 0 });
-    expect(foldText(state)).toBe('3 rounds');
+    expect(foldText(state)).toBe('1 of 3 rounds done');
   });
 
   it('of a closed loop is what its body waits for, until the loop has ended', () => {

@@ -65,8 +65,9 @@ export interface ChildSummary {
 }
 
 /** What a closed box does not show; undefined where there is nothing more to see. */
-export function foldText({ rounds, attempt }: NodeSummary): string | undefined {
-  if (rounds.length > 1) return `${rounds.length.toLocaleString('en')} rounds`;
+export function foldText({ rounds, attempt, done }: NodeSummary): string | undefined {
+  if (rounds.length > 1)
+    return `${done.toLocaleString('en')} of ${rounds.length.toLocaleString('en')} rounds done`;
   if (rounds[0]?.childRunId !== undefined) return 'child run';
   return attempt > 0 ? `${attempt + 1} attempts` : undefined;
 }

@@ -1,25 +1,29 @@
 import { useState } from 'react';
-import { ApiError } from '@weft/sdk';
+import { ApiError, type LinkedQuestion } from '@weft/sdk';
 import { useLoaded, useNow } from '../app/hooks.ts';
 import { clientWith } from '../app/session.ts';
+import { controlsShown } from '../ui/shown-text.ts';
 import { Loading, Problem } from '../ui/states.tsx';
 import { agoText, timeText } from '../ui/time-text.ts';
-import { linkExpiry, titleOf } from './question.ts';
+import { titleOf } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
 
 /** The page behind a signed link: one question, and no need to sign in. The token stays in the fragment, which is sent to no one. */
 export function AnswerPage({ token }: { readonly token: string }) {
   const [client] = useState(() => clientWith(null));
-  const [asked, reload] = useLoaded(async () => await client.interrupts.inspectLink(token), [token]);
+  const [asked, reload] = useLoaded(async () => await client.interrupts.readLink(token), [token]);
   const [after, setAfter] = useState<string>();
+  const { value: linked } = asked;
   return (
     <main className="sign-in answer" id="main">
       <div className="card">
         <header>
           <div>
-            <p className="small muted">A workflow asks you</p>
-            <h1>{asked.value === undefined ? 'Weft' : titleOf(asked.value)}</h1>
-            <Expiry token={token} />
+            <p className="small muted">
+              {linked === undefined ? 'A workflow asks you' : <Asking {...linked} />}
+            </p>
+            <h1>{linked === undefined ? 'Weft' : titleOf(linked.question)}</h1>
+            {linked !== undefined && after === undefined && <Moments linked={linked} />}
           </div>
         </header>
         <div className="body stack">
@@ -35,9 +39,9 @@ export function AnswerPage({ token }: { readonly token: string }) {
               </p>
             </div>
           )}
-          {after === undefined && asked.value !== undefined && asked.state === 'ready' && (
+          {after === undefined && linked !== undefined && asked.state === 'ready' && (
             <QuestionForm
-              question={asked.value}
+              question={linked.question}
               onAnswer={async (value) => setAfter((await client.interrupts.answerLink(token, value)).status)}
             />
           )}
@@ -47,15 +51,36 @@ export function AnswerPage({ token }: { readonly token: string }) {
   );
 }
 
-function Expiry({ token }: { readonly token: string }) {
+/** Which workflow asks: its name for people, its id for whoever has to look for it. */
+function Asking({ workflow: { id, name } }: LinkedQuestion) {
+  const isNamed = name !== '' && name !== id;
+  return (
+    <>
+      The workflow <strong>{controlsShown(isNamed ? name : id)}</strong>
+      {isNamed && (
+        <>
+          {' '}
+          (<span className="mono">{controlsShown(id)}</span>)
+        </>
+      )}{' '}
+      asks you
+    </>
+  );
+}
+
+function Moments({ linked: { requestedAt, expiresAt, linkExpiresAt } }: { readonly linked: LinkedQuestion }) {
   const now = useNow(1_000);
-  const expiresAt = linkExpiry(token);
-  if (expiresAt === undefined) return null;
-  const text =
-    expiresAt > now
-      ? `This link works until ${timeText(expiresAt)} (${agoText(expiresAt, now)})`
-      : 'This link has expired';
-  return <p className="small muted">{text}</p>;
+  const asked = Date.parse(requestedAt);
+  const until = Date.parse(linkExpiresAt);
+  return (
+    <p className="small muted">
+      Asked <span title={timeText(asked)}>{agoText(asked, now)}</span>
+      {expiresAt !== undefined && <> · open until {timeText(Date.parse(expiresAt))}</>} ·{' '}
+      {until > now
+        ? `this link works until ${timeText(until)} (${agoText(until, now)})`
+        : 'this link has expired'}
+    </p>
+  );
 }
 
 function Gone({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {

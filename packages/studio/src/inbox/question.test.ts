@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readForm } from '../form/form-model.ts';
-import { linkExpiry, questionForm, quorumOf } from './question.ts';
+import { questionForm, quorumOf } from './question.ts';
 
 describe('the form of a question', () => {
   it('for an approval has the offered actions and a comment', () => {
@@ -69,14 +69,5 @@ describe('the votes on an approval', () => {
 
     expect(quorumOf(asked)).toEqual({ for: 1, against: 1, required: 3 });
     expect(quorumOf({ ...asked, data: {} })).toBeUndefined();
-  });
-});
-
-describe('a signed link', () => {
-  it('says until when it works, and nothing when it is no link', () => {
-    const token = `${btoa(JSON.stringify({ expiresAt: 17 })).replaceAll('=', '')}.signature`;
-
-    expect(linkExpiry(token)).toBe(17);
-    expect(linkExpiry('nonsense')).toBeUndefined();
   });
 });

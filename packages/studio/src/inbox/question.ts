@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, waitingFor } from '@weft/protocol/plain';
 import type { OpenInterrupt } from '@weft/sdk';
 import { type FormField, fieldsOfSchema } from '../form/form-model.ts';
+import { controlsShown } from '../ui/shown-text.ts';
 
 /** A question as a form: what is asked, what can be typed, and the buttons that answer it. */
 export interface QuestionForm {
@@ -39,7 +40,7 @@ export function questionForm(question: AskedQuestion): QuestionForm {
   const subject = data['artifactData'] ?? data['context'] ?? data['payload'];
   return {
     title: titleOf(question),
-    ...(typeof data['description'] === 'string' && { description: data['description'] }),
+    ...(typeof data['description'] === 'string' && { description: controlsShown(data['description']) }),
     ...(subject !== undefined && subject !== null && { subject }),
     ...partsOf(question),
   };
@@ -139,7 +140,9 @@ export function titleOf({ kind, data }: AskedQuestion): string {
   const asked = [data['title'], first, data['prompt'], data['eventType'], data['customKind']].find(
     (text): text is string => typeof text === 'string' && text !== '',
   );
-  return asked ?? `Waits for ${waitingFor(kind)?.waitsFor ?? 'an answer'}`;
+  return asked === undefined
+    ? `Waits for ${waitingFor(kind)?.waitsFor ?? 'an answer'}`
+    : controlsShown(asked);
 }
 
 /** How far the votes are; undefined where the first answer decides. */
@@ -152,19 +155,4 @@ export function quorumOf({
   if (kind !== 'approval' || typeof required !== 'number' || required < 2) return undefined;
   const against = votes.filter(({ action }) => action === 'reject').length;
   return { for: votes.length - against, against, required };
-}
-
-/** Until when a signed link works: said by the link itself, which the host checks. */
-export function linkExpiry(token: string): number | undefined {
-  try {
-    const [body = ''] = token.split('.');
-    const bytes = Uint8Array.from(atob(body.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
-      char.charCodeAt(0),
-    );
-    const claims = JSON.parse(new TextDecoder().decode(bytes)) as Json;
-    const expiresAt = isJsonObject(claims) ? claims['expiresAt'] : undefined;
-    return typeof expiresAt === 'number' ? expiresAt : undefined;
-  } catch {
-    return undefined;
-  }
 }

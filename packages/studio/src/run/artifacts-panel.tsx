@@ -68,7 +68,9 @@ function Artifact({ runId, artifact, client }: ArtifactProps) {
       <div className="body stack">
         <div className="row wrap">
           <strong>{controlsShown(name)}</strong>
-          <span className="tag">{controlsShown(mediaType)}</span>
+          <span className="tag" title={controlsShown(mediaType)}>
+            {controlsShown(mediaType.split(';', 1)[0] ?? '')}
+          </span>
           <span className="muted small">
             {bytesText(size)} · of {controlsShown(nodeKey)} · {timeText(Date.parse(createdAt))}
           </span>
@@ -141,7 +143,7 @@ async function save(client: Client, runId: string, { artifactId, name }: Artifac
   const blob = await new Response(bytes, { headers: { 'content-type': 'application/octet-stream' } }).blob();
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
-  link.download = name;
+  link.download = controlsShown(name);
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -36,8 +36,8 @@ export function CostPanel({ run, events, length, at }: CostPanelProps) {
           <Figure name="Time of models" value={durationText(rollup.durationMs)} />
         )}
       </dl>
-      <UsageTable title="By model" rows={byModel} />
-      <UsageTable title="By node" rows={byNode} />
+      <UsageTable of="Model" rows={byModel} />
+      <UsageTable of="Node" rows={byNode} />
       {rollup !== undefined && (
         <p className="muted small">
           The host’s own sum for this run: {(rollup.tokens ?? 0).toLocaleString('en')} tokens
@@ -62,16 +62,16 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
 
 const MAX_ROWS = 100;
 
-function UsageTable({ title, rows }: { readonly title: string; readonly rows: readonly UsageRow[] }) {
+function UsageTable({ of, rows }: { readonly of: string; readonly rows: readonly UsageRow[] }) {
   if (rows.length === 0) return null;
   return (
     <section>
-      <h2>{title}</h2>
+      <h2>By {of.toLowerCase()}</h2>
       <div className="table-wrap">
-        <table className="table">
+        <table className="table usage">
           <thead>
             <tr>
-              <th scope="col">{title.slice('By '.length)}</th>
+              <th scope="col">{of}</th>
               {COLUMNS.map(({ name }) => (
                 <th key={name} scope="col" className="number">
                   {name}

@@ -8,23 +8,45 @@ export interface EventFilter {
   readonly node: string;
 }
 
-/** Places in the log of the events that match, up to a place. */
-export function matchingEvents(
-  events: readonly RunEventDocument[],
-  filter: EventFilter,
-  upTo: number,
-): number[] {
+/** Reads a log that grows: each event once. */
+export interface MatchingEvents {
+  /** How many match of the events up to a place. */
+  count(events: readonly RunEventDocument[], upTo: number): number;
+  /** Place in the log of the one with this number. */
+  place(index: number): number;
+}
+
+export function createMatching(filter: EventFilter): MatchingEvents {
   const type = filter.type.trim().toLowerCase();
   const node = filter.node.trim().toLowerCase();
+  if (type === '' && node === '')
+    return { count: (events, upTo) => Math.min(upTo + 1, events.length), place: (index) => index };
   const found: number[] = [];
-  for (let index = 0; index <= Math.min(upTo, events.length - 1); index += 1) {
-    const event = events[index];
-    if (event === undefined) continue;
-    if (type !== '' && !event.type.toLowerCase().includes(type)) continue;
-    if (node !== '' && !(placeOf(event) ?? '').toLowerCase().includes(node)) continue;
-    found.push(index);
+  let done = 0;
+  const matches = (event: RunEventDocument): boolean =>
+    (type === '' || event.type.toLowerCase().includes(type)) &&
+    (node === '' || (placeOf(event) ?? '').toLowerCase().includes(node));
+  return {
+    count(events, upTo) {
+      for (; done < events.length; done += 1) {
+        const event = events[done];
+        if (event !== undefined && matches(event)) found.push(done);
+      }
+      return countUpTo(found, upTo);
+    },
+    place: (index) => found[index] ?? -1,
+  };
+}
+
+/** Of numbers that grow, how many are not above one. */
+function countUpTo(numbers: readonly number[], most: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) <= most) low = middle + 1;
+    else high = middle;
   }
-  return found;
+  return low;
 }
 
 /** The request that reads this event, for a shell. The key is a variable of the shell: it is never copied. */

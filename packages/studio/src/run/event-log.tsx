@@ -1,15 +1,15 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { placeOf } from '@weft/engine/compare';
 import { isJsonObject, type Json } from '@weft/protocol/plain';
 import type { RunEventDocument } from '@weft/sdk';
 import { HOST } from '../app/session.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
+import { useFixedRows } from '../ui/fixed-rows.ts';
 import { JsonView } from '../ui/json-view.tsx';
 import { oneLine } from '../ui/shown-text.ts';
 import { Empty } from '../ui/states.tsx';
 import { clockText, timeText } from '../ui/time-text.ts';
-import { curlOf, matchingEvents } from './event-filter.ts';
+import { createMatching, curlOf } from './event-filter.ts';
 
 interface EventLogProps {
   readonly events: readonly RunEventDocument[];
@@ -29,14 +29,9 @@ export function EventLog(props: EventLogProps) {
   const { events, length, at, node, onNode } = props;
   const [type, setType] = useState('');
   const [chosen, setChosen] = useState<number>();
-  const rows = useMemo(() => matchingEvents(events, { type, node }, at), [events, length, type, node, at]);
-  const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
-    overscan: 12,
-  });
+  const matching = useMemo(() => createMatching({ type, node }), [events, type, node]);
+  const count = matching.count(events, at);
+  const list = useFixedRows(count, ROW);
   const event = chosen === undefined ? undefined : events[chosen];
   return (
     <div className={`event-log ${event === undefined ? '' : 'with-detail'}`}>
@@ -57,21 +52,21 @@ export function EventLog(props: EventLogProps) {
             onChange={(change) => onNode(change.target.value)}
           />
           <span className="muted small spread">
-            {rows.length.toLocaleString('en')} of {length.toLocaleString('en')} events
+            {count.toLocaleString('en')} of {length.toLocaleString('en')} events
           </span>
         </div>
-        {rows.length === 0 && <Empty title="No event matches" />}
-        <div className="event-rows" ref={scroller} role="list" aria-label="Events" tabIndex={0}>
-          <div className="virtual" style={{ height: list.getTotalSize() }}>
-            {list.getVirtualItems().map((item) => {
-              const index = rows[item.index] ?? 0;
+        {count === 0 && <Empty title="No event matches" />}
+        <div className="event-rows" ref={list.scroller} role="list" aria-label="Events" tabIndex={0}>
+          <div className="virtual" style={{ height: list.height }}>
+            {list.places.map((place) => {
+              const index = matching.place(place);
               const row = events[index];
               return row === undefined ? null : (
                 <div
-                  key={item.key}
+                  key={index}
                   role="listitem"
                   className="virtual-row"
-                  style={{ transform: `translateY(${item.start}px)` }}
+                  style={{ transform: `translateY(${place * ROW}px)` }}
                 >
                   <button
                     type="button"

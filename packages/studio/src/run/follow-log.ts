@@ -83,6 +83,6 @@ async function follow(client: Client, runId: string, { add, say, signal }: Follo
   }
 }
 
-const SLICE_MS = 15;
+const SLICE_MS = 8;
 
 const FULL_PAGE = 1_000;

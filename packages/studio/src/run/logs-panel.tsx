@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { memo, useMemo } from 'react';
 import { isJsonObject } from '@weft/protocol/plain';
 import type { RunEventDocument } from '@weft/sdk';
 import { controlsShown, oneLine } from '../ui/shown-text.ts';
@@ -29,26 +29,26 @@ export function LogsPanel({
           The newest {NEWEST} of {lines.length} lines.
         </p>
       )}
-      {lines.slice(-NEWEST).map((event) => {
-        const payload = isJsonObject(event.payload) ? event.payload : {};
-        const level = typeof payload['level'] === 'string' ? payload['level'] : 'text';
-        return (
-          <div
-            key={event.sequence}
-            className={`log-line ${level === 'error' ? 'bad' : level === 'warn' ? 'wait' : ''}`}
-          >
-            <span className="clock">{clockText(Date.parse(event.timestamp))}</span>
-            <span className="level">{level}</span>
-            <span className="node truncate">{event.nodeId ?? ''}</span>
-            <span>
-              {controlsShown(String(payload['message'] ?? payload['chunk'] ?? '')).slice(0, 4_000)}
-              {payload['fields'] !== undefined && (
-                <span className="muted"> {oneLine(payload['fields'], 200)}</span>
-              )}
-            </span>
-          </div>
-        );
-      })}
+      {lines.slice(-NEWEST).map((event) => (
+        <LogLine key={event.sequence} event={event} />
+      ))}
     </div>
   );
 }
+
+/** While lines come in, those that are there stay as they are. */
+const LogLine = memo(function LogLine({ event }: { readonly event: RunEventDocument }) {
+  const payload = isJsonObject(event.payload) ? event.payload : {};
+  const level = typeof payload['level'] === 'string' ? payload['level'] : 'text';
+  return (
+    <div className={`log-line ${level === 'error' ? 'bad' : level === 'warn' ? 'wait' : ''}`}>
+      <span className="clock">{clockText(Date.parse(event.timestamp))}</span>
+      <span className="level">{level}</span>
+      <span className="node truncate">{event.nodeId ?? ''}</span>
+      <span>
+        {controlsShown(String(payload['message'] ?? payload['chunk'] ?? '')).slice(0, 4_000)}
+        {payload['fields'] !== undefined && <span className="muted"> {oneLine(payload['fields'], 200)}</span>}
+      </span>
+    </div>
+  );
+});

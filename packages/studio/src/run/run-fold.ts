@@ -4,9 +4,15 @@ import type { RunEventDocument } from '@weft/sdk';
 
 /**
  * What the page shows of a run, as a fold of its public events. It is a view, not the engine's state: exact variables and channels come from
- * the host, which also knows what is masked here. Entries are replaced and never changed, so that a copy of the maps is a copy of the view.
+ * the host, which also knows what is masked here. Nodes are replaced and never changed, and each knows how it stood before: so any earlier
+ * moment of them can be found in the newest.
  */
-export interface RunView {
+export interface RunView extends RunFacts {
+  /** By node and iteration: `work[2]`. */
+  readonly nodes: Map<string, NodeView>;
+}
+
+export interface RunFacts {
   /** Of the last event folded; -1 before the first. */
   sequence: number;
   /** When that event happened. */
@@ -14,8 +20,6 @@ export interface RunView {
   status: string;
   startedAt?: number;
   endedAt?: number;
-  /** By node and iteration: `work[2]`. */
-  readonly nodes: Map<string, NodeView>;
   readonly variables: Map<string, Json>;
   outputs?: Json;
   error?: RunProblem;
@@ -33,6 +37,10 @@ export type NodeStatus =
   | 'waiting';
 
 export interface NodeView {
+  /** Of the event that made it so. */
+  readonly sequence: number;
+  /** How it stood until then. */
+  readonly before?: NodeView;
   readonly key: string;
   readonly nodeId: string;
   readonly status: NodeStatus;
@@ -63,8 +71,19 @@ export function blankView(): RunView {
   return { sequence: -1, status: 'pending', nodes: new Map(), variables: new Map(), tokens: 0 };
 }
 
-export function copyView(view: RunView): RunView {
-  return { ...view, nodes: new Map(view.nodes), variables: new Map(view.variables) };
+export function copyFacts({ variables, ...facts }: RunFacts): RunFacts {
+  return { ...facts, variables: new Map(variables) };
+}
+
+/** The nodes as they stood after an event. */
+export function nodesAt(nodes: RunView['nodes'], sequence: number): RunView['nodes'] {
+  const found = new Map<string, NodeView>();
+  for (const [key, newest] of nodes) {
+    let node: NodeView | undefined = newest;
+    while (node !== undefined && node.sequence > sequence) node = node.before;
+    if (node !== undefined) found.set(key, node);
+  }
+  return found;
 }
 
 const RUN_STATUS: Readonly<Record<string, string>> = {
@@ -92,50 +111,64 @@ const RUN_ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelle
 
 /** Changes the view in place. Types it does not know only move the sequence. */
 export function foldEvent(view: RunView, event: RunEventDocument): void {
-  const payload = isJsonObject(event.payload) ? event.payload : {};
-  view.sequence = event.sequence;
-  view.at = Date.parse(event.timestamp);
-  const runStatus = RUN_STATUS[event.type];
-  if (runStatus !== undefined) foldRun(view, event, runStatus, payload);
+  foldFacts(view, event);
   const nodeStatus = NODE_STATUS[event.type];
-  if (nodeStatus !== undefined) foldNode(view, event, nodeStatus, payload);
-  else if (event.type === 'node.dispatched') foldDispatch(view, event, payload);
-  else if (event.type === 'variable.changed')
-    view.variables.set(String(payload['name']), payload['next'] ?? null);
-  else if (event.type === 'provider.usage') foldUsage(view, payload);
+  if (nodeStatus !== undefined) foldNode(view.nodes, event, nodeStatus);
+  else if (event.type === 'node.dispatched') foldDispatch(view.nodes, event);
 }
 
-function foldRun(view: RunView, event: RunEventDocument, status: string, payload: JsonObject): void {
+/** The same for all but the nodes. */
+export function foldFacts(facts: RunFacts, event: RunEventDocument): void {
+  const payload = payloadOf(event);
   const at = Date.parse(event.timestamp);
-  view.status = status;
-  view.startedAt ??= at;
-  if (RUN_ENDED.has(status)) view.endedAt = at;
-  if (payload['outputs'] !== undefined) view.outputs = payload['outputs'];
+  facts.sequence = event.sequence;
+  facts.at = at;
+  const runStatus = RUN_STATUS[event.type];
+  if (runStatus !== undefined) foldRun(facts, at, runStatus, payload);
+  const nodeStatus = NODE_STATUS[event.type];
+  if (nodeStatus !== undefined) facts.status = statusAfter(facts, nodeStatus, payload);
+  else if (event.type === 'variable.changed')
+    facts.variables.set(String(payload['name']), payload['next'] ?? null);
+  else if (event.type === 'provider.usage') foldUsage(facts, payload);
+}
+
+function payloadOf({ payload }: RunEventDocument): JsonObject {
+  return isJsonObject(payload) ? payload : {};
+}
+
+function foldRun(facts: RunFacts, at: number, status: string, payload: JsonObject): void {
+  facts.status = status;
+  facts.startedAt ??= at;
+  if (RUN_ENDED.has(status)) facts.endedAt = at;
+  if (payload['outputs'] !== undefined) facts.outputs = payload['outputs'];
   const problem = problemOf(payload['error']);
   if (problem === undefined) return;
   const nodeId = payload['failedNodeId'];
-  view.error = typeof nodeId === 'string' ? { ...problem, nodeId } : problem;
+  facts.error = typeof nodeId === 'string' ? { ...problem, nodeId } : problem;
 }
 
-function foldNode(view: RunView, event: RunEventDocument, status: NodeStatus, payload: JsonObject): void {
+function foldNode(nodes: RunView['nodes'], event: RunEventDocument, status: NodeStatus): void {
+  const payload = payloadOf(event);
   const key = placeOf(event) ?? '?';
   const at = Date.parse(event.timestamp);
-  const before = roundBefore(view.nodes.get(key), event);
+  const known = nodes.get(key);
+  const round = roundBefore(known, event);
   const started = event.type === 'node.started' ? at : undefined;
-  view.nodes.set(key, {
+  nodes.set(key, {
+    sequence: event.sequence,
+    ...given('before', known),
     key,
     nodeId: nodeIdOf(key),
     status,
-    attempt: typeof payload['attempt'] === 'number' ? payload['attempt'] : (before?.attempt ?? 0),
-    ...given('startedAt', before?.startedAt ?? started),
+    attempt: typeof payload['attempt'] === 'number' ? payload['attempt'] : (round?.attempt ?? 0),
+    ...given('startedAt', round?.startedAt ?? started),
     ...given('endedAt', ENDED.has(status) ? at : undefined),
     ...given('note', noteOf(payload)),
-    ...given('childRunId', textOf(payload['childRunId']) ?? before?.childRunId),
+    ...given('childRunId', textOf(payload['childRunId']) ?? round?.childRunId),
     ...given('outputs', payload['outputs']),
     ...given('waitsFor', status === 'waiting' ? waitsFor(payload) : undefined),
-    failures: failuresAfter(before?.failures, status, payload),
+    failures: failuresAfter(round?.failures, status, payload),
   });
-  view.status = statusAfter(view, status, payload);
 }
 
 /** A node that is reached again begins again. */
@@ -161,21 +194,21 @@ function given<Name extends string, Value>(name: Name, value: Value | undefined)
 }
 
 /** A run waits while one of its nodes does and none is at work. */
-function statusAfter(view: RunView, status: NodeStatus, payload: JsonObject): string {
-  if (RUN_ENDED.has(view.status) || view.status === 'paused') return view.status;
-  if (status === 'waiting') return waitingFor(String(payload['kind']))?.waitsAs ?? view.status;
-  return status === 'running' ? 'running' : view.status;
+function statusAfter({ status: before }: RunFacts, status: NodeStatus, payload: JsonObject): string {
+  if (RUN_ENDED.has(before) || before === 'paused') return before;
+  if (status === 'waiting') return waitingFor(String(payload['kind']))?.waitsAs ?? before;
+  return status === 'running' ? 'running' : before;
 }
 
-function foldDispatch(view: RunView, event: RunEventDocument, payload: JsonObject): void {
+function foldDispatch(nodes: RunView['nodes'], event: RunEventDocument): void {
   const key = placeOf(event);
-  const before = key === undefined ? undefined : view.nodes.get(key);
-  const childRunId = textOf(payload['childRunId']);
+  const before = key === undefined ? undefined : nodes.get(key);
+  const childRunId = textOf(payloadOf(event)['childRunId']);
   if (key !== undefined && before !== undefined && childRunId !== undefined)
-    view.nodes.set(key, { ...before, childRunId });
+    nodes.set(key, { ...before, sequence: event.sequence, before, childRunId });
 }
 
-function foldUsage(view: RunView, payload: JsonObject): void {
+function foldUsage(view: RunFacts, payload: JsonObject): void {
   view.tokens += numberOf(payload['inputTokens']) + numberOf(payload['outputTokens']);
   const usd = payload['costEstimateUsd'];
   if (typeof usd === 'number') view.usd = (view.usd ?? 0) + usd;

@@ -1,5 +1,13 @@
 import type { RunEventDocument } from '@weft/sdk';
-import { blankView, copyView, foldEvent, type RunView } from './run-fold.ts';
+import {
+  blankView,
+  copyFacts,
+  foldEvent,
+  foldFacts,
+  nodesAt,
+  type RunFacts,
+  type RunView,
+} from './run-fold.ts';
 
 /** Events between two keyframes: what a move of the slider folds at most. */
 const KEYFRAME_EVERY = 2_000;
@@ -10,12 +18,13 @@ export interface RunHistory {
   append(more: readonly RunEventDocument[]): void;
   /** After the event at this place in the log; -1 is before the first. */
   viewAt(index: number): RunView;
+  /** Its maps are those that further events change: a long log has too many nodes to copy them for each. */
   latest(): RunView;
 }
 
 export function createHistory(): RunHistory {
   const events: RunEventDocument[] = [];
-  const keyframes: RunView[] = [];
+  const keyframes: RunFacts[] = [];
   const newest = blankView();
   return {
     events,
@@ -23,22 +32,20 @@ export function createHistory(): RunHistory {
       for (const event of more) {
         // A stream that begins again may repeat what is known.
         if (event.sequence <= newest.sequence) continue;
-        if (events.length % KEYFRAME_EVERY === 0) keyframes.push(copyView(newest));
+        if (events.length % KEYFRAME_EVERY === 0) keyframes.push(copyFacts(newest));
         events.push(event);
         foldEvent(newest, event);
       }
     },
     viewAt(index) {
       const last = Math.min(index, events.length - 1);
-      if (last < 0) return blankView();
+      const sequence = events[last]?.sequence;
+      if (sequence === undefined) return blankView();
       const frame = Math.floor(last / KEYFRAME_EVERY);
-      const view = copyView(keyframes[frame] ?? blankView());
-      for (let place = frame * KEYFRAME_EVERY; place <= last; place += 1) {
-        const event = events[place];
-        if (event !== undefined) foldEvent(view, event);
-      }
-      return view;
+      const facts = copyFacts(keyframes[frame] ?? blankView());
+      for (const event of events.slice(frame * KEYFRAME_EVERY, last + 1)) foldFacts(facts, event);
+      return { ...facts, nodes: nodesAt(newest.nodes, sequence) };
     },
-    latest: () => copyView(newest),
+    latest: () => ({ ...newest }),
   };
 }

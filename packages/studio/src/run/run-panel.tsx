@@ -73,6 +73,7 @@ const PANELS: Readonly<Record<Tab, (shown: Shown) => ReactNode>> = {
       events={history.events}
       length={length}
       sequence={view.sequence}
+      at={view.at}
       endedAt={at === undefined ? view.endedAt : view.at}
       onNode={showEvents}
     />

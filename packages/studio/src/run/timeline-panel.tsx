@@ -1,16 +1,17 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef } from 'react';
+import { useMemo } from 'react';
 import type { RunEventDocument } from '@weft/sdk';
 import { useNow } from '../app/hooks.ts';
+import { useFixedRows } from '../ui/fixed-rows.ts';
 import { controlsShown, oneLine } from '../ui/shown-text.ts';
 import { Empty } from '../ui/states.tsx';
 import { durationText } from '../ui/time-text.ts';
 import {
+  begunBy,
   createTimeline,
+  rowAt,
   scaleMarks,
   spanOf,
   type TimelineBar,
-  timelineAt,
   type TimelineRow,
 } from './timeline.ts';
 
@@ -18,6 +19,8 @@ interface TimelinePanelProps {
   readonly events: readonly RunEventDocument[];
   readonly length: number;
   readonly sequence: number;
+  /** When the last event that is shown happened. */
+  readonly at: number | undefined;
   /** Absent while the run is active and seen as it is now. */
   readonly endedAt: number | undefined;
   readonly onNode: (key: string) => void;
@@ -25,22 +28,19 @@ interface TimelinePanelProps {
 
 const ROW = 26;
 
-export function TimelinePanel({ events, length, sequence, endedAt, onNode }: TimelinePanelProps) {
+export function TimelinePanel({ events, length, sequence, at = 0, endedAt, onNode }: TimelinePanelProps) {
   const now = useNow(500);
   const timeline = useMemo(createTimeline, [events]);
+  const isPast = sequence < (events.at(-1)?.sequence ?? -1);
   const rows = useMemo(() => {
     const all = timeline.read(events);
-    return sequence >= (events.at(-1)?.sequence ?? -1) ? all : timelineAt(all, sequence);
-  }, [timeline, events, length, sequence]);
-  const { start, end } = spanOf(rows, endedAt ?? now);
-  const scroller = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
-    overscan: 10,
-  });
+    return isPast ? begunBy(all, sequence) : all;
+  }, [timeline, events, length, isPast, sequence]);
+  const list = useFixedRows(rows.length, ROW);
   if (rows.length === 0) return <Empty title="Nothing has started yet" />;
+  // Clocks of hosts and browsers differ.
+  const last = Math.max(at, endedAt ?? now);
+  const { start, end } = spanOf(rows, last);
   const percent = (at: number): number => ((at - start) / (end - start)) * 100;
   return (
     <div className="timeline">
@@ -54,19 +54,20 @@ export function TimelinePanel({ events, length, sequence, endedAt, onNode }: Tim
           ))}
         </span>
       </div>
-      <div className="timeline-rows" ref={scroller} tabIndex={0} role="list" aria-label="Timeline">
-        <div className="virtual" style={{ height: list.getTotalSize() }}>
-          {list.getVirtualItems().map((item) => {
-            const row = rows[item.index];
-            if (row === undefined) return null;
+      <div className="timeline-rows" ref={list.scroller} tabIndex={0} role="list" aria-label="Timeline">
+        <div className="virtual" style={{ height: list.height }}>
+          {list.places.map((place) => {
+            const known = rows[place];
+            if (known === undefined) return null;
+            const row = isPast ? rowAt(known, sequence) : known;
             const first = row.bars[0]?.start ?? start;
-            const last = row.bars.at(-1)?.end ?? endedAt ?? now;
+            const rowEnd = row.bars.at(-1)?.end ?? last;
             return (
               <div
                 key={row.key}
                 role="listitem"
                 className={`virtual-row timeline-row ${row.kind}`}
-                style={{ transform: `translateY(${item.start}px)` }}
+                style={{ transform: `translateY(${place * ROW}px)` }}
               >
                 <button
                   type="button"
@@ -81,17 +82,17 @@ export function TimelinePanel({ events, length, sequence, endedAt, onNode }: Tim
                     <i
                       key={bar.startSeq}
                       className={`bar ${bar.kind} ${row.kind} ${bar.outcome ?? 'open'}`}
-                      title={barText(row, bar, endedAt ?? now)}
+                      title={barText(row, bar, last)}
                       style={{
                         left: `${percent(bar.start)}%`,
-                        width: `${Math.max(0, percent(bar.end ?? endedAt ?? now) - percent(bar.start))}%`,
+                        width: `${Math.max(0, percent(bar.end ?? last) - percent(bar.start))}%`,
                       }}
                     />
                   ))}
                 </span>
                 <span className="timeline-length" title={row.detail}>
                   {row.detail !== undefined && <span className="muted">{oneLine(row.detail, 40)} · </span>}
-                  {durationText(last - first)}
+                  {durationText(rowEnd - first)}
                 </span>
               </div>
             );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { log, timeOf } from './testing/events.ts';
-import { createTimeline, scaleMarks, spanOf, timelineAt } from './timeline.ts';
+import { event, log, timeOf } from './testing/events.ts';
+import { begunBy, createTimeline, rowAt, scaleMarks, spanOf } from './timeline.ts';
 
 const events = log(
   ['run.started'],
@@ -12,7 +12,12 @@ const events = log(
   ['node.suspended', 'gate', { kind: 'approval' }],
 );
 
+/** Of a node that is no longer the newest. */
+const lateStep = [event(7, 'weft.step.started', 'call', { step: 'turn-1', attempt: 0 })];
+
 const timelineOf = (given: typeof events) => createTimeline().read(given);
+const timelineAt = (given: typeof events, sequence: number) =>
+  begunBy(timelineOf(given), sequence).map((row) => rowAt(row, sequence));
 
 describe('the waterfall', () => {
   it('has a bar for every attempt, delay and wait', () => {
@@ -58,28 +63,30 @@ describe('the waterfall', () => {
       ['turn', 'model turn 2', undefined, 'failed'],
       ['node', 'other', undefined, 'open'],
     ]);
-    expect(timelineAt(timelineOf(agent), 1)[1]).not.toHaveProperty('detail');
+    expect(timelineAt(agent, 1)[1]).not.toHaveProperty('detail');
   });
 
   it('read in pieces is what it is read at once', () => {
+    const log = [...events, ...lateStep];
     const timeline = createTimeline();
     const growing: typeof events = [];
-    for (const event of events) {
+    for (const event of log) {
       growing.push(event);
       timeline.read(growing);
     }
 
-    expect(timeline.read(growing)).toEqual(timelineOf(events));
+    expect(timeline.read(growing)).toEqual(timelineOf(log));
+    expect(timeline.read(growing).map(({ key }) => key)).toEqual(['call', 'call:turn-1', 'gate']);
   });
 
   it('of an earlier moment has nothing of what came later', () => {
-    const then = timelineAt(timelineOf(events), 3);
+    const then = timelineAt(events, 3);
 
     expect(then).toHaveLength(1);
     expect(then[0]?.bars.at(-1)).toEqual({ kind: 'attempt', start: timeOf(3), startSeq: 3, attempt: 1 });
   });
 
-  it('reaches to now while something lasts', () => {
+  it('reaches to the last moment that is shown', () => {
     expect(spanOf(timelineOf(events), timeOf(50))).toEqual({ start: timeOf(1), end: timeOf(50) });
     expect(spanOf([], 5)).toEqual({ start: 5, end: 6 });
   });

@@ -72,66 +72,88 @@ interface NodeRows {
 
 /** Reads a log that grows: each event once. */
 export interface Timeline {
-  /** The rows after these events, of which those it has read before are known to it. */
+  /** The rows after these events, of which those it has read before are known to it. The list grows and its rows change with what is read. */
   read(events: readonly RunEventDocument[]): readonly TimelineRow[];
 }
 
 export function createTimeline(): Timeline {
-  const places = new Map<string, NodeRows>();
-  let rows: readonly TimelineRow[] = [];
-  let [done, count] = [0, 0];
+  const table = createTable();
+  let done = 0;
   return {
     read(events) {
       for (; done < events.length; done += 1) {
         const event = events[done];
-        if (event !== undefined) count += readEvent(places, event);
+        if (event !== undefined) readEvent(table, event);
       }
-      // Rows that are known change in place: only a new one makes another list.
-      if (count !== rows.length) rows = rowsIn(places);
+      return table.rows();
+    },
+  };
+}
+
+interface Table {
+  at(place: string): NodeRows;
+  step(place: string, step: string, kind?: RowKind): OpenRow;
+  rows(): readonly OpenRow[];
+}
+
+/** Rows by place. Most are added at the end; only one that belongs further up has the list made again. */
+function createTable(): Table {
+  const places = new Map<string, NodeRows>();
+  let rows: OpenRow[] = [];
+  let newest: string | undefined;
+  let isComplete = true;
+  const at = (place: string): NodeRows => {
+    const known = places.get(place);
+    if (known !== undefined) return known;
+    const added: NodeRows = {
+      node: { key: place, place, kind: 'node', label: place, bars: [] },
+      steps: new Map(),
+    };
+    places.set(place, added);
+    newest = place;
+    rows.push(added.node);
+    return added;
+  };
+  return {
+    at,
+    step(place, step, kind = kindOf(step)) {
+      const { steps } = at(place);
+      const known = steps.get(step);
+      if (known !== undefined) return known;
+      const label = kind === 'turn' ? `model turn ${step.slice('turn-'.length)}` : step;
+      const row: OpenRow = { key: `${place}:${step}`, place, kind, label, bars: [] };
+      steps.set(step, row);
+      if (place === newest) rows.push(row);
+      else isComplete = false;
+      return row;
+    },
+    rows() {
+      if (!isComplete) rows = [...places.values()].flatMap(({ node, steps }) => [node, ...steps.values()]);
+      isComplete = true;
       return rows;
     },
   };
 }
 
-function rowsIn(places: ReadonlyMap<string, NodeRows>): TimelineRow[] {
-  const rows: TimelineRow[] = [];
-  for (const { node, steps } of places.values()) {
-    rows.push(node);
-    for (const step of steps.values()) rows.push(step);
-  }
-  return rows;
-}
-
-/** Answers how many rows are new. */
-function readEvent(places: Map<string, NodeRows>, event: RunEventDocument): number {
+function readEvent(table: Table, event: RunEventDocument): void {
   const place = placeOf(event);
-  if (place === undefined) return 0;
-  const before = sizeAt(places, place);
+  if (place === undefined) return;
   const payload = isJsonObject(event.payload) ? event.payload : {};
   const change = NODE_CHANGES[event.type];
-  if (change !== undefined) {
-    const rows = rowsAt(places, place);
-    addChange(rows.node.bars, change, event, payload);
-    if (change.outcome !== undefined && change.opens === undefined)
-      for (const { bars } of rows.steps.values()) closeOpen(bars, change.outcome, event);
-  } else readStep(places, place, event, payload);
-  return sizeAt(places, place) - before;
+  if (change === undefined) {
+    readStep(table, place, event, payload);
+    return;
+  }
+  const { node, steps } = table.at(place);
+  addChange(node.bars, change, event, payload);
+  if (change.outcome !== undefined && change.opens === undefined)
+    for (const { bars } of steps.values()) closeOpen(bars, change.outcome, event);
 }
 
-function sizeAt(places: ReadonlyMap<string, NodeRows>, place: string): number {
-  const rows = places.get(place);
-  return rows === undefined ? 0 : rows.steps.size + 1;
-}
-
-function readStep(
-  places: Map<string, NodeRows>,
-  place: string,
-  event: RunEventDocument,
-  payload: JsonObject,
-): void {
+function readStep(table: Table, place: string, event: RunEventDocument, payload: JsonObject): void {
   const change = STEP_CHANGES[event.type];
   if (change !== undefined) {
-    const row = stepAt(rowsAt(places, place), place, textOf(payload['step']));
+    const row = table.step(place, textOf(payload['step']));
     // The call of a tool may have been told before its step began.
     const isOpen = row.bars.length > 0 && row.bars.at(-1)?.end === undefined;
     if (event.type !== 'weft.step.started' || !isOpen || Number(payload['attempt'] ?? 0) > 0)
@@ -141,33 +163,13 @@ function readStep(
     const step = textOf(payload['callId'])
       .replace(`${place}:`, '')
       .replace(/^.*#\d+:/, '');
-    const row = stepAt(rowsAt(places, place), place, step, 'tool');
+    const row = table.step(place, step, 'tool');
     row.label = textOf(payload['toolName']);
     const status = payload['status'] ?? 'ok';
     if (event.type === 'agent.toolReturned')
       closeOpen(row.bars, status === 'ok' ? 'completed' : 'failed', event);
     else addChange(row.bars, { opens: 'attempt' }, event, payload);
   }
-}
-
-function rowsAt(places: Map<string, NodeRows>, place: string): NodeRows {
-  const known = places.get(place);
-  if (known !== undefined) return known;
-  const rows: NodeRows = {
-    node: { key: place, place, kind: 'node', label: place, bars: [] },
-    steps: new Map(),
-  };
-  places.set(place, rows);
-  return rows;
-}
-
-function stepAt({ steps }: NodeRows, place: string, step: string, kind = kindOf(step)): OpenRow {
-  const known = steps.get(step);
-  if (known !== undefined) return known;
-  const label = kind === 'turn' ? `model turn ${step.slice('turn-'.length)}` : step;
-  const row: OpenRow = { key: `${place}:${step}`, place, kind, label, bars: [] };
-  steps.set(step, row);
-  return row;
 }
 
 function kindOf(step: string): RowKind {
@@ -209,15 +211,17 @@ function closeOpen(bars: TimelineBar[], outcome: BarOutcome, event: RunEventDocu
     };
 }
 
-/** The rows as they stood after an event: what began later is not there, what ended later still lasts. */
-export function timelineAt(rows: readonly TimelineRow[], sequence: number): TimelineRow[] {
-  return rows.flatMap((row) => {
-    const bars = row.bars.filter(({ startSeq }) => startSeq <= sequence).map((bar) => barAt(bar, sequence));
-    if (bars.length === 0) return [];
-    const isKnown = row.detail === undefined || (bars[0]?.endSeq ?? Number.POSITIVE_INFINITY) <= sequence;
-    const { detail: _detail, ...plain } = row;
-    return [{ ...(isKnown ? row : plain), bars }];
-  });
+/** The rows that had begun by an event. */
+export function begunBy(rows: readonly TimelineRow[], sequence: number): readonly TimelineRow[] {
+  return rows.filter(({ bars }) => bars[0] !== undefined && bars[0].startSeq <= sequence);
+}
+
+/** A row as it stood after an event: what began later is not there, what ended later still lasts. */
+export function rowAt(row: TimelineRow, sequence: number): TimelineRow {
+  const bars = row.bars.filter(({ startSeq }) => startSeq <= sequence).map((bar) => barAt(bar, sequence));
+  const isKnown = row.detail === undefined || (bars[0]?.endSeq ?? Number.POSITIVE_INFINITY) <= sequence;
+  const { detail: _detail, ...plain } = row;
+  return { ...(isKnown ? row : plain), bars };
 }
 
 function barAt(bar: TimelineBar, sequence: number): TimelineBar {
@@ -226,19 +230,13 @@ function barAt(bar: TimelineBar, sequence: number): TimelineBar {
   return open;
 }
 
-/** From the first beginning to the last end, or to now while something lasts. At least a millisecond, so that it can be divided by. */
+/** From the first beginning to the last moment that is shown. At least a millisecond, so that it can be divided by. */
 export function spanOf(
   rows: readonly TimelineRow[],
-  now: number,
+  last: number,
 ): { readonly start: number; readonly end: number } {
-  let start = Number.POSITIVE_INFINITY;
-  let end = Number.NEGATIVE_INFINITY;
-  for (const { bars } of rows)
-    for (const bar of bars) {
-      start = Math.min(start, bar.start);
-      end = Math.max(end, bar.end ?? now);
-    }
-  return start > end ? { start: now, end: now + 1 } : { start, end: Math.max(end, start + 1) };
+  const start = rows[0]?.bars[0]?.start ?? last;
+  return { start, end: Math.max(last, start + 1) };
 }
 
 const SHORT_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500];

@@ -3,6 +3,8 @@ import { Problem } from './states.tsx';
 
 interface BoundaryProps {
   readonly children: ReactNode;
+  /** In place of saying what went wrong. */
+  readonly fallback?: ReactNode;
 }
 
 /**
@@ -18,10 +20,7 @@ export class Boundary extends Component<BoundaryProps, { readonly error?: unknow
 
   override render(): ReactNode {
     const { error } = this.state;
-    return error === undefined ? (
-      this.props.children
-    ) : (
-      <Problem error={error} onRetry={() => location.reload()} />
-    );
+    if (error === undefined) return this.props.children;
+    return this.props.fallback ?? <Problem error={error} onRetry={() => location.reload()} />;
   }
 }

@@ -1,3 +1,5 @@
+import { useEffect, useRef } from 'react';
+
 interface TabsProps<Name extends string> {
   readonly label: string;
   readonly names: Readonly<Record<Name, string>>;
@@ -7,6 +9,12 @@ interface TabsProps<Name extends string> {
 
 /** Arrow keys move between the tabs, as readers of screens expect it. */
 export function Tabs<Name extends string>({ label, names, chosen, onChoose }: TabsProps<Name>) {
+  const list = useRef<HTMLDivElement>(null);
+  // On a phone there are more of them than fit: the chosen one is always in sight.
+  useEffect(() => {
+    const tab = list.current?.querySelector('[aria-selected="true"]');
+    tab?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [chosen]);
   const all = Object.entries<string>(names) as [Name, string][];
   const move = (by: number): void => {
     const index = all.findIndex(([name]) => name === chosen);
@@ -15,6 +23,7 @@ export function Tabs<Name extends string>({ label, names, chosen, onChoose }: Ta
   };
   return (
     <div
+      ref={list}
       className="tabs"
       role="tablist"
       aria-label={label}

@@ -8,7 +8,7 @@ export interface Interrupts {
   /** Open questions of the tenant's runs, newest run first. A page is counted in runs, and shorter when the signal is aborted meanwhile. */
   list(caller: Caller, page: Page, signal?: StopSignal): Promise<Listed<OpenInterrupt>>;
   /** The question behind a signed link. Throws HostError when there is none, or no longer. */
-  inspectLink(token: string): Promise<OpenQuestion>;
+  inspectLink(token: string): Promise<LinkedQuestion>;
   /** Throws unless the link may answer its question; `isRepeatable`: also one that was answered, whose answer may be sent again. */
   checkLink(token: string, isRepeatable: boolean): Promise<void>;
   /** Answers through a signed link. */
@@ -21,6 +21,15 @@ export interface OpenQuestion {
   readonly data: JsonObject;
   readonly resumeSchema?: JsonObject;
   readonly timeoutMs?: number;
+}
+
+/** What the holder of a link may know: the question, who asks it, and until when. */
+export interface LinkedQuestion {
+  readonly question: OpenQuestion;
+  readonly workflow: { readonly id: string; readonly name: string };
+  readonly requestedAt: string;
+  readonly expiresAt?: string;
+  readonly linkExpiresAt: string;
 }
 
 /** A question that waits for its answer. */

@@ -13,6 +13,7 @@ import type {
   LinkOutcome,
   Interrupts,
   LinkAnswer,
+  LinkedQuestion,
   OpenInterrupt,
   Runs,
 } from '../../host/host.ts';
@@ -83,7 +84,7 @@ export function createInterrupts(dependencies: InterruptDependencies): Interrupt
       return await withState(row, (plan, state) => {
         const node = state.nodes.get(nodeKey(link.nodeId, link.iteration ?? []));
         checkLink(link, node, state, now());
-        return shownQuestion(row, plan, state, node);
+        return linkedQuestion(link, row, { plan, state, node });
       });
     },
 
@@ -205,6 +206,23 @@ export function openInterrupts(row: RunRow, plan: Plan, state: RunState, linkTo:
       },
     ];
   });
+}
+
+interface Asking {
+  readonly plan: Plan;
+  readonly state: RunState;
+  readonly node: NodeState;
+}
+
+function linkedQuestion(link: Link, row: RunRow, { plan, state, node }: Asking): LinkedQuestion {
+  const { requestedAt } = node.interrupt as NonNullable<NodeState['interrupt']>;
+  return {
+    question: shownQuestion(row, plan, state, node),
+    workflow: { id: row.record.workflowId, name: plan.definition.name },
+    requestedAt: toIso(requestedAt),
+    ...(node.dueAt !== undefined && { expiresAt: toIso(node.dueAt) }),
+    linkExpiresAt: toIso(link.validUntil),
+  };
 }
 
 function shownQuestion({ record }: RunRow, plan: Plan, state: RunState, node: NodeState): OpenQuestion {

@@ -79,7 +79,9 @@ describe('the key that signs links', () => {
     const later = await given({ store: at.store }, at.clock);
 
     expect(await tokenOf(later, runId)).toBe(token);
-    expect(await later.host.interrupts.inspectLink(String(token))).toMatchObject({ kind: 'approval' });
+    expect(await later.host.interrupts.inspectLink(String(token))).toMatchObject({
+      question: { kind: 'approval' },
+    });
   });
 
   it('may be rotated: the links before stay valid once, and are refused after the second time (K-3)', async () => {

@@ -42,8 +42,13 @@ export const interruptRoutes: Routes = (serve, context) => {
   const withLink = { before: async (call: Call) => context.attempts.check(call) };
 
   serve.everywhere('inspectInterruptByToken', withLink, async (call) => {
-    const question = await counted(context, call, (token) => context.host.interrupts.inspectLink(token));
+    const { question } = await counted(context, call, (token) => context.host.interrupts.inspectLink(token));
     return { status: 200, body: JSON.stringify(question) };
+  });
+
+  serve('readQuestionLink', withLink, async (request, reply) => {
+    const linked = await counted(context, request, (token) => context.host.interrupts.inspectLink(token));
+    return sendJson(reply, 200, JSON.stringify(linked));
   });
 
   // A link is to its question what a key is to a tenant: what it does not open is not talked about.
