@@ -6,7 +6,7 @@ import { reasonOf } from '../parsing/key-values.ts';
 
 /** What of a folder belongs into a pack, beside what its manifest is made of. Everything else stays at home. */
 const FILES = ['README.md', 'LICENSE', 'NOTICE'];
-const FOLDERS = ['schemas', 'dist'];
+const FOLDERS = ['schemas', 'prompts', 'dist'];
 
 export async function filesOfFolder(folder: string): Promise<PackFiles> {
   const files = new Map<string, Uint8Array>();

@@ -409,6 +409,8 @@ export async function openDrivenHost(): Promise<DrivenHost> {
       headers: { 'a2a-version': '1.0' },
       body: { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} },
     }),
+    listAgents: () => ({}),
+    getAgent: () => ({ path: { agentId: 'vendor.acme.support.triage' } }),
     listPeers: () => ({}),
     testPeer: () => ({ path: { peer: 'echo' } }),
     listToolServers: () => ({}),
