@@ -111,7 +111,7 @@ describe('a node that pins an agent of a pack', () => {
     expect(JSON.stringify(log)).not.toContain('SECRET-PROMPT');
   });
 
-  it('keeps the version that it was registered with, also without its pack, and is replayed equal (N-5)', async () => {
+  it('keeps the version that it was registered with, also without its pack, and is replayed equal (N-6)', async () => {
     const store = openMemoryStore();
     const { models, requests } = scripted({ text: BUG });
     const before = await open({ models, store });

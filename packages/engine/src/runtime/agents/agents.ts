@@ -14,7 +14,7 @@ import { entryOf } from './agent-entry.ts';
 /**
  * Agents of packs. This process knows those that are installed now; the store keeps every one that was.
  *
- * N-5. (tenant, agent, version) names one prompt, one list of tools and one pair of schemas for ever, whether its pack is still installed
+ * N-6. (tenant, agent, version) names one prompt, one list of tools and one pair of schemas for ever, whether its pack is still installed
  *      or not: definitions that pin it, and their runs, keep what they were registered with.
  */
 export interface InstalledAgents extends Agents {
