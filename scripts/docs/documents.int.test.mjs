@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFiles } from '../../packages/cli/src/new-project/project-files.ts';
 import { describe, expect, it } from 'vitest';
@@ -44,6 +44,7 @@ const PRIVATE_WORDS =
   /\b([nN]obody|[sS]omebody|[aA]nybody|[eE]verybody|[wW]hoever|[aA]new|[bB]eside|[uU]nder\s+way|([gG]o|goes|going|went)\s+on|(is|are|was|were|be|been)\s+told(?! (apart|from)))\b/g;
 
 /** What `weft new` makes, for pages that begin with it. */
+const SAMPLES = ['examples/workflows', 'examples/agent-pack/workflows'];
 const OF_NEW_PROJECTS = projectFiles({ name: 'demo', cli: '-', sdk: '-', typebox: '-' });
 
 describe('the pages', () => {
@@ -66,7 +67,7 @@ describe('the pages', () => {
     const undeclared = commands.flatMap(([command, id, inputs]) => {
       const { variables } = JSON.parse(
         OF_NEW_PROJECTS[`workflows/${id}.json`] ??
-          readFileSync(join(ROOT, `examples/workflows/${id}.json`), 'utf8'),
+          readFileSync(SAMPLES.map((path) => join(ROOT, path, `${id}.json`)).find(existsSync), 'utf8'),
       );
       const declared = variables.map(({ name }) => name);
       const names = [...inputs.matchAll(/--input '?(\w+)=/g)].map(([, name]) => name);

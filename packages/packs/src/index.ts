@@ -2,6 +2,7 @@ export { MANIFEST_FILE, PACK_LIMITS } from './archive/limits.ts';
 export type { PackFiles } from './archive/read-archive.ts';
 export { writePackArchive } from './archive/write-archive.ts';
 export { type LockEntry, type Lockfile, lockfileText, readLockfile } from './install/lockfile.ts';
+export { agentsOf, type PackAgent } from './install/agents.ts';
 export {
   checkFiles,
   type NodeSchemas,
@@ -11,10 +12,11 @@ export {
   readPack,
   schemasOf,
 } from './install/open-pack.ts';
-export type { HostOffer } from './install/requirements.ts';
+export { type HostOffer, unmetOptional } from './install/requirements.ts';
 export { type JavaScriptPack, openJavaScriptPack } from './javascript/javascript-pack.ts';
 export type { HostFetch, SandboxCall } from './javascript/sandbox-process.ts';
 export { findWalls, type Walls } from './javascript/walls.ts';
+export { type AgentManifest, MODEL_CLASSES } from './manifest/agent-schema.ts';
 export type { PackLanguage, PackManifest, PackNode } from './manifest/manifest-schema.ts';
 export { checkPackName, checkPackVersion } from './manifest/pack-name.ts';
 export { checkManifest, readManifest } from './manifest/read-manifest.ts';

@@ -18,7 +18,7 @@ export const PACK_CODES = {
   tarball_entry_missing:
     'the file that runtime.entry names is not in the archive, or does not define the node types',
   invalid_manifest: 'pack.json does not fit its schema; the field is named',
-  schema_ref_missing: 'a schema that a node names is not in the archive, or is no schema of an object',
+  schema_ref_missing: 'a schema that a node or an agent names is not in the archive, or cannot be used',
   manifest_name_mismatch: 'it is another pack than the one that was asked for',
   manifest_version_mismatch: 'it is another version than the one that was asked for',
   invalid_engines_range: 'engines.openwop is no range of versions, or this host is not in it',
@@ -26,6 +26,8 @@ export const PACK_CODES = {
   unsupported_abi_version: 'the WASM module speaks another version of the ABI',
   wasm_module_invalid:
     'the WASM module does not compile, lacks exports, or wants imports that are not offered',
+  unsupported_model_class: 'an agent asks for a class of models that the host does not have',
+  unsupported_capability: 'an agent may call tools of a kind that this host does not have',
   pack_peer_dependency_missing: 'the host lacks a capability that the pack needs',
   pack_integrity_failure: 'the archive is not the one whose digest was given',
   pack_integrity_mismatch: 'the archive is not the one that the lockfile names',

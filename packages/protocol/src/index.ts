@@ -221,6 +221,8 @@ export type {
 export { composePrompt, placeholders } from './prompts/render-prompt.ts';
 export type { ComposedPrompt } from './prompts/render-prompt.ts';
 export { workflowInputSchema } from './documents/workflow-inputs.ts';
+export { AGENT_TOOL_SCOPES } from './documents/agents/agents.ts';
+export type { AgentEntry, AgentList } from './documents/agents/agents.ts';
 export type { PeerDocument, PeerTest } from './documents/agents/peers.ts';
 export { CallToolSchema } from './documents/agents/tools.ts';
 export type {

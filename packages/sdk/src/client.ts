@@ -18,6 +18,7 @@ import { type Operations, createOperations } from './host/operations.ts';
 import { type Keys, createKeys } from './host/keys.ts';
 import { type Runs, createRuns } from './runs/runs.ts';
 import { type DeadLetters, createDeadLetters } from './host/dead-letters.ts';
+import { type Agents, createAgents } from './host/agents.ts';
 import { type Prompts, createPrompts } from './host/prompts.ts';
 import { type Schedules, createSchedules } from './host/schedules.ts';
 import { type Triggers, createTriggers } from './host/triggers.ts';
@@ -47,6 +48,7 @@ export interface Client {
   readonly webhooks: Webhooks;
   /** Prompt templates, by id and version. */
   readonly prompts: Prompts;
+  readonly agents: Agents;
   readonly schedules: Schedules;
   readonly triggers: Triggers;
   readonly deadLetters: DeadLetters;
@@ -81,6 +83,7 @@ export function createClient(options: ClientOptions = {}): Client {
     operations: createOperations(transport),
     webhooks: createWebhooks(transport),
     prompts: createPrompts(transport),
+    agents: createAgents(transport),
     schedules: createSchedules(transport),
     triggers: createTriggers(transport),
     deadLetters: createDeadLetters(transport),

@@ -104,6 +104,7 @@ export type {
   Schedules,
   ScheduleSummary,
 } from './host/schedules.ts';
+export type { AgentEntry, Agents } from './host/agents.ts';
 export type {
   NewPrompt,
   Prompt,

@@ -45,6 +45,7 @@ import { documentRoutes } from './routes/operations/published-documents.ts';
 import { readRunRoutes } from './routes/runs/read-run.ts';
 import { deadLetterRoutes } from './routes/triggers/dead-letters.ts';
 import { ingestRoutes } from './routes/triggers/ingest.ts';
+import { agentRoutes } from './routes/agents/agents.ts';
 import { promptRoutes } from './routes/prompts/prompts.ts';
 import { scheduleRoutes } from './routes/triggers/schedules.ts';
 import { triggerRoutes } from './routes/triggers/triggers.ts';
@@ -133,6 +134,7 @@ const ROUTES_OF_APP = [
   mcpRoutes,
   toolServerRoutes,
   peerRoutes,
+  agentRoutes,
   a2aRoutes,
 ];
 

@@ -48,6 +48,7 @@ import { why } from './runs/why.ts';
 import { ls as listSecrets } from './secrets/ls.ts';
 import { rm as removeSecret } from './secrets/rm.ts';
 import { set as setSecret } from './secrets/set.ts';
+import { agents } from './agents/index.ts';
 import { prompts } from './prompts/index.ts';
 import { schedules } from './schedules/index.ts';
 import { serve } from './serve.ts';
@@ -116,6 +117,7 @@ export const weft = group('weft', 'A durable workflow host for the OpenWOP v1 pr
   ]),
   group('secrets', 'Manage secrets for nodes', [listSecrets, setSecret, removeSecret]),
   prompts,
+  agents,
   schedules,
   triggers,
   webhooks,

@@ -28,8 +28,11 @@ export interface BuiltPack {
 const ENTRY = 'dist/index.mjs';
 const CATEGORIES = new Set(['chat', 'control', 'data', 'canvas', 'coordination', 'integration']);
 
+/** What makes of a template a whole manifest, where it has agents alone. */
+const NO_CODE: JsonObject = { nodes: [], runtime: { language: 'remote', entry: 'none' } };
+
 /**
- * A pack of what is in a folder. Where its `pack.json` names nodes, the files are taken as they are; else the node types that its
+ * A pack of what is in a folder. Where its `pack.json` names nodes, or agents alone, the files are taken as they are; else the node types that its
  * sources (or those in `nodes`) define become one module, with their schemas. Throws PackError, or UserCodeError with file and line.
  */
 export async function buildPack(folder: string, options: BuildOptions): Promise<BuiltPack> {
@@ -41,7 +44,7 @@ export async function buildPack(folder: string, options: BuildOptions): Promise<
     ...(options.version !== undefined && { version: options.version }),
   };
   const own = await filesOfFolder(folder);
-  const { parts, files } = 'nodes' in given ? { parts: {}, files: own } : await nodesOf(folder, own);
+  const { parts, files } = await partsOf(folder, given, own);
   const manifest = checkManifest({ ...named, ...parts });
   checkFiles(manifest, files);
   return { manifest, files: new Map([...files, [MANIFEST_FILE, Buffer.from(manifestText(manifest))]]) };
@@ -56,10 +59,23 @@ async function readTemplate(folder: string): Promise<JsonObject> {
   throw new CliError(EXIT.failed, 'invalid_manifest', `${path} must hold a JSON object.`);
 }
 
-async function nodesOf(
-  folder: string,
-  own: PackFiles,
-): Promise<{ readonly parts: JsonObject; readonly files: PackFiles }> {
+interface PackParts {
+  readonly parts: JsonObject;
+  readonly files: PackFiles;
+}
+
+async function partsOf(folder: string, given: JsonObject, own: PackFiles): Promise<PackParts> {
+  if ('nodes' in given) return { parts: {}, files: own };
+  if ('agents' in given && (await sourcesOf(folder)).length === 0)
+    return { parts: { ...NO_CODE, ...given }, files: own };
+  return nodesOf(folder, own);
+}
+
+function sourcesOf(folder: string): Promise<readonly string[]> {
+  return sourceFilesIn(resolve(folder, 'nodes')).catch(() => []);
+}
+
+async function nodesOf(folder: string, own: PackFiles): Promise<PackParts> {
   const source = await sourceFolder(folder);
   const { nodes } = await loadNodeFolders([source], folder);
   if (nodes.length === 0)
@@ -77,9 +93,7 @@ async function nodesOf(
 
 /** `nodes` below the folder, where it has sources, else the folder. */
 async function sourceFolder(folder: string): Promise<string> {
-  const inner = resolve(folder, 'nodes');
-  const found = await sourceFilesIn(inner).catch(() => []);
-  return found.length > 0 ? inner : resolve(folder);
+  return (await sourcesOf(folder)).length > 0 ? resolve(folder, 'nodes') : resolve(folder);
 }
 
 function packNode(definition: NodeDefinition, files: Map<string, Uint8Array>): Json {

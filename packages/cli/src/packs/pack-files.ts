@@ -6,7 +6,7 @@ import { reasonOf } from '../parsing/key-values.ts';
 
 /** Files of a folder that are packed in addition to those of the manifest. All others are left out. */
 const FILES = ['README.md', 'LICENSE', 'NOTICE'];
-const FOLDERS = ['schemas', 'dist'];
+const FOLDERS = ['schemas', 'prompts', 'dist'];
 
 export async function filesOfFolder(folder: string): Promise<PackFiles> {
   const files = new Map<string, Uint8Array>();

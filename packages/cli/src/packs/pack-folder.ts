@@ -24,9 +24,11 @@ import {
   readTrust,
   type Trust,
 } from '@weft/packs';
+import { AGENT_TOOL_SCOPES } from '@weft/protocol';
 import { unusable } from '../exit-code.ts';
 import { reasonOf } from '../parsing/key-values.ts';
 import { readIfThere, writeBytes } from './pack-files.ts';
+import { commonFolder } from './tenant-folders.ts';
 
 const LOCKFILE = 'pack-lock.json';
 const TRUST_FILE = 'trust.json';
@@ -39,7 +41,11 @@ const MAX_DOCUMENT = 4 * 1024 * 1024;
 export async function offerOf({ trust }: Pick<PackFolder, 'trust'>): Promise<HostOffer> {
   const isChosen = trust.mode === 'pinned' || trust.mode === 'allowlist';
   const runsJavaScript = isChosen || (await findWalls()).isWalled;
-  return { openwop: '1.0.0', languages: runsJavaScript ? ['wasm', 'javascript'] : ['wasm'] };
+  return {
+    openwop: '1.0.0',
+    languages: runsJavaScript ? ['wasm', 'javascript'] : ['wasm'],
+    toolScopes: AGENT_TOOL_SCOPES,
+  };
 }
 
 export interface PackFolder {
@@ -52,12 +58,19 @@ export interface PackFolder {
 export async function openPackFolder(cwd: string, given: string): Promise<PackFolder> {
   const path = resolve(cwd, given);
   const lockfile = await readIfThere(join(path, LOCKFILE), MAX_DOCUMENT);
-  const trust = await readIfThere(join(path, TRUST_FILE), MAX_DOCUMENT);
+  const trust = await trustIn(path);
   return {
     path,
     packs: lockfile === undefined ? [] : readLockfile(lockfile.toString('utf8')).packs,
     trust: trust === undefined ? NO_TRUST : readTrust(trust.toString('utf8')),
   };
+}
+
+async function trustIn(path: string): Promise<Buffer | undefined> {
+  const own = await readIfThere(join(path, TRUST_FILE), MAX_DOCUMENT);
+  const common = commonFolder(path);
+  if (own !== undefined || common === undefined) return own;
+  return readIfThere(join(common, TRUST_FILE), MAX_DOCUMENT);
 }
 
 export interface NewPack {
@@ -137,6 +150,7 @@ export async function loadPack(folder: PackFolder, entry: LockEntry, offer: Host
 
 /** Whether its code is what its manifest says, asked in a thread or a process of its own. Throws PackError. */
 export async function checkCode(pack: OpenedPack): Promise<void> {
+  if (pack.manifest.nodes.length === 0) return;
   if (pack.manifest.runtime.language === 'javascript') return (await openJavaScriptPack(pack)).stop();
   const threads = createWasmThreads(0);
   try {

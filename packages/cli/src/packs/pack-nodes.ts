@@ -39,6 +39,7 @@ export async function loadPackNodes({
   const owners = new Map<string, string>();
   for (const entry of folder.packs) {
     const pack = await loadPack(folder, entry, { ...offer, capabilities });
+    if (pack.manifest.nodes.length === 0) continue;
     const perform =
       pack.manifest.runtime.language === 'javascript'
         ? inJavaScript(await openJavaScriptPack(pack, { fetch: await goOut() }))
@@ -55,7 +56,7 @@ export async function loadPackNodes({
   return {
     nodes,
     files: [],
-    warnings: nodes.length === 0 ? [`${path} has no packs. Install one: weft pack install FILE`] : [],
+    warnings: folder.packs.length === 0 ? [`${path} has no packs. Install one: weft pack install FILE`] : [],
     documentOf(node) {
       const document = documents.get(node);
       if (document === undefined) throw new Error(`${node.typeId} is of no pack`);

@@ -137,7 +137,7 @@ describe('a host with packs', () => {
     const { code, err } = await project.serve(['--port', '0', '--packs', copy]);
 
     expect(code).toBe(3);
-    expect(err).toContain('The node types of --packs cannot be served.');
+    expect(err).toContain('The packs of --packs cannot be served.');
     expect(err).toContain('The archive is sha256-');
   });
 });

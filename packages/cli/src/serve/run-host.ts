@@ -45,6 +45,7 @@ import type { ServeSettings } from './settings/settings.ts';
 import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { type Connectors, readConnectors } from './connectors/connectors.ts';
 import { suitePeerOf } from './connectors/peers.ts';
+import type { TenantFolder } from '../packs/tenant-folders.ts';
 import { type HostNodes, startHostNodes } from './nodes/host-nodes.ts';
 import type { ServedNode } from './nodes/process-messages.ts';
 import { startFailure } from './start-failure.ts';
@@ -148,6 +149,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       test: settings.conformance,
       isShared: settings.store !== undefined,
     });
+    const packs = await provideAgents(host, settings, io.cwd);
     const news = new Map<string, LoadedFile>();
     const onNews = (loaded: LoadedFile) => {
       news.set(loaded.file, loaded);
@@ -170,6 +172,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     const nodes = await startHostNodes(host, operator(settings.conformance), settings, {
       url,
       cwd: io.cwd,
+      packs,
       log,
     });
     const filesNow = () => files.map((loaded) => news.get(loaded.file) ?? loaded);
@@ -265,6 +268,23 @@ async function packOptions({
     nodePackRuntimes:
       packs === undefined ? undefined : (await import('../packs/pack-runtimes.ts')).PACK_RUNTIMES,
   };
+}
+
+/** Definitions may pin them, so they are there before those are read. */
+async function provideAgents(
+  host: Host,
+  settings: ServeSettings,
+  cwd: string,
+): Promise<readonly TenantFolder[]> {
+  if (settings.packs === undefined) return [];
+  const { installAgents } = await import('../packs/host-agents.ts');
+  const { PackError } = await import('@weft/packs');
+  try {
+    return await installAgents(host, operator(settings.conformance), resolve(cwd, settings.packs));
+  } catch (error) {
+    if (!(error instanceof PackError) && !isHostError(error, 'conflict')) throw error;
+    throw unusable('packs_unusable', `The packs of --packs cannot be served.\n${error.message}`, error);
+  }
 }
 
 async function provideKeysAndAnchor(

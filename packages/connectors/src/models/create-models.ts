@@ -10,7 +10,13 @@ import {
 } from '@weft/engine';
 import { askRemote, SilentFailure } from './ask-remote.ts';
 import { askMock } from './mock-provider.ts';
-import { type ModelName, type ModelsConfig, type ProviderConfig, splitName } from './models-config.ts';
+import {
+  MODEL_CLASSES,
+  type ModelName,
+  type ModelsConfig,
+  type ProviderConfig,
+  splitName,
+} from './models-config.ts';
 import { checkPolicy, unresolvedCredential } from './provider-policy.ts';
 import { createStreamPace, type StreamPace } from './stream-pace.ts';
 
@@ -123,19 +129,23 @@ function chosenName(config: ModelsConfig, choice: ModelChoice): ModelName {
     const split = splitName(model);
     return split?.provider === provider ? split : { provider, model };
   }
-  if (given === undefined) {
-    if (config.default !== undefined) return config.default;
-    throw noModel('Name one as PROVIDER/MODEL, or have the operator set models.default.');
-  }
+  if (given === undefined) return defaultFor(config, choice);
   const split = splitName(given);
   if (split !== undefined && config.providers.has(split.provider)) return split;
   if (split !== undefined || config.default === undefined) throw unknownProvider(config);
   return { provider: config.default.provider, model: given };
 }
 
+function defaultFor(config: ModelsConfig, { modelClass = '' }: ModelChoice): ModelName {
+  const model = config.classes.get(modelClass) ?? config.default;
+  if (model !== undefined) return model;
+  throw noModel('Name one as PROVIDER/MODEL, or have the operator set models.default.');
+}
+
 function offeredBy(config: ModelsConfig): OfferedModels {
   return {
     default: config.default && nameText(config.default),
+    classes: config.default === undefined ? [...config.classes.keys()] : [...MODEL_CLASSES],
     fallback: config.fallback.map(nameText),
     providers: [...config.providers.values()].map(({ name, kind, baseUrl, policy }) => ({
       name,

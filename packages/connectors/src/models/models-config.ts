@@ -8,6 +8,8 @@ export interface ModelsConfig {
   /** By name, in the order of the file. */
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   readonly default: ModelName | undefined;
+  /** By the kind of model that an agent of a pack asks for; the default serves the others. */
+  readonly classes: ReadonlyMap<string, ModelName>;
   readonly fallback: readonly ModelName[];
 }
 
@@ -34,6 +36,16 @@ export class ModelsConfigError extends Error {
     this.name = 'ModelsConfigError';
   }
 }
+
+/** Kinds of models that the protocol's agents may ask for. */
+export const MODEL_CLASSES = [
+  'reasoning',
+  'writing',
+  'coding',
+  'research',
+  'classification',
+  'general',
+] as const;
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 const MOST_PROVIDERS = 64;
@@ -66,6 +78,7 @@ const check = compileValidator(
       { additionalProperties: provider, minProperties: 1, maxProperties: MOST_PROVIDERS },
     ),
     default: optional(text),
+    classes: optional(closed(Object.fromEntries(MODEL_CLASSES.map((name) => [name, optional(text)])))),
     fallback: optional(Type.Array(text, { maxItems: MOST_FALLBACKS })),
   }),
 );
@@ -74,6 +87,7 @@ const check = compileValidator(
 interface GivenModels {
   readonly providers: Readonly<Record<string, GivenProvider>>;
   readonly default?: string;
+  readonly classes?: Readonly<Record<string, string>>;
   readonly fallback?: readonly string[];
 }
 
@@ -98,6 +112,12 @@ export function readModelsConfig(value: Json): ModelsConfig {
   return {
     providers,
     default: given.default === undefined ? undefined : named(given.default, 'models.default', providers),
+    classes: new Map(
+      Object.entries(given.classes ?? {}).map(([name, model]) => [
+        name,
+        named(model, `models.classes.${name}`, providers),
+      ]),
+    ),
     fallback: (given.fallback ?? []).map((name, index) => named(name, `models.fallback.${index}`, providers)),
   };
 }

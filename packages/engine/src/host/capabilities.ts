@@ -69,6 +69,8 @@ export interface DiscoveryOptions {
   readonly mcpServerUrls?: readonly string[] | undefined;
   readonly agentCardUrl?: string | undefined;
   readonly nodePackRuntimes?: JsonObject | undefined;
+  /** Packs are served next to the host. */
+  readonly hasPacks: boolean;
   /** Where gRPC is served, once it is. */
   readonly grpc?: (() => GrpcOffer | undefined) | undefined;
   /** Absent when no node type makes outbound requests. */
@@ -257,6 +259,7 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
       dispatch: true,
       dispatchMapping: true,
       memoryBackends: ['long-term'],
+      ...packAgents(options),
       ...(hasModels(options) && { reasoning: REASONING }),
     },
     conversationPrimitive: true,
@@ -340,6 +343,15 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
     }),
     fixtures: [...fixtures],
   });
+}
+
+/** Agents of packs: each tenant has its own, and what they are given and return is held to their schemas. */
+const MANIFEST_RUNTIME = { supported: true, handoffValidation: true, installScope: 'tenant' };
+
+/** An agent needs a model. */
+function packAgents({ hasPacks, models }: DiscoveryOptions): JsonObject {
+  const modelClasses = [...(models.offered?.classes ?? [])];
+  return hasPacks && modelClasses.length > 0 ? { modelClasses, manifestRuntime: MANIFEST_RUNTIME } : {};
 }
 
 const OF_MODELS = {

@@ -145,7 +145,7 @@ describe('a model call that is cut off', () => {
     if ('cancel' in cut) await test.host.runs.command(alice, runId, { type: 'cancel', by: 'alice' });
     const { metrics } = await over(runId);
 
-    expect(await told(runId, 'provider.usage')).toEqual([
+    expect(await payloadsOf(runId, 'provider.usage')).toEqual([
       {
         provider: 'acme-ai',
         model: 'fable-1',
@@ -166,7 +166,7 @@ describe('a model call that is cut off', () => {
     const runId = await test.run('work');
     await over(runId);
 
-    expect(await told(runId, 'provider.usage')).toEqual([]);
+    expect(await payloadsOf(runId, 'provider.usage')).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { Capabilities, JsonObject } from '@weft/protocol';
 import type { Authenticate } from '../ports/authenticate.ts';
+import type { Agents } from './surface/agents.ts';
 import type { Annotations } from './surface/annotations.ts';
 import type { Artifacts } from './surface/artifacts.ts';
 import type { Audit } from './surface/audit.ts';
@@ -27,6 +28,7 @@ import type { Webhooks } from './surface/webhooks.ts';
 import type { Workers } from './surface/workers.ts';
 import type { Workflows } from './surface/workflows.ts';
 
+export type * from './surface/agents.ts';
 export type * from './surface/annotations.ts';
 export type * from './surface/artifacts.ts';
 export type * from './surface/audit.ts';
@@ -84,6 +86,8 @@ export interface Host {
   readonly cluster: Cluster;
   readonly workers: Workers;
   readonly toolServers: ToolServers;
+  /** Of packs. */
+  readonly agents: Agents;
   readonly peers: PeerAgents;
   /** Absent where the host tells no tasks. */
   readonly taskPushes: TaskPushes | undefined;

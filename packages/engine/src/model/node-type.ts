@@ -10,6 +10,7 @@ import {
 } from '@weft/protocol';
 import type { TSchema } from 'typebox';
 import type { ExpressionCompiler, ExpressionScope, SchemaCompiler } from '../core/compile/plan.ts';
+import type { InstalledAgent } from './installed-agent.ts';
 import type { Reducer } from '../core/channels/reducers.ts';
 import type { Models } from '../ports/models.ts';
 import type { Peers } from '../ports/peers.ts';
@@ -79,6 +80,8 @@ interface NodeTypeBase {
     config: JsonObject,
     versionOf: (typeId: string, written: string | undefined) => string | undefined,
   ) => JsonObject;
+  /** Does what an agent of a pack says, where one is pinned to the node: the config, with all of the agent that is to be pinned there, too. */
+  readonly takesAgent?: (config: JsonObject, agent: InstalledAgent) => JsonObject;
   /** Of an effect that an agent may be given as a tool: JSON Schema of its input ports. It must be able to work without a config. */
   readonly toolInputs?: JsonObject;
   /** Asks a language model. */
@@ -122,6 +125,8 @@ export interface PrepareTools {
   /** Names and reducers of its declared channels. */
   readonly channels: ReadonlyMap<string, { reducer: string }>;
   readonly workflowId: string;
+  /** The agent of a pack that is pinned to the node. */
+  readonly agent?: InstalledAgent | undefined;
   /** A type of the host, or that version of a user's; otherwise why there is none, in words. */
   nodeType(typeId: string, version?: string): NodeType | string;
   /** Refuses the definition: `path` is a JSON Pointer inside the node's config; `cost` says what is over its limit. */

@@ -12,6 +12,8 @@ export interface Models {
 export interface OfferedModels {
   /** `PROVIDER/MODEL`, asked where none is named. */
   readonly default?: string | undefined;
+  /** Kinds of models that agents of packs may ask for. */
+  readonly classes?: readonly string[];
   /** Asked in this order when another one fails. */
   readonly fallback: readonly string[];
   readonly providers: readonly OfferedProvider[];
@@ -41,6 +43,8 @@ export interface ModelPolicy {
 export interface ModelChoice {
   /** As the node names it: `PROVIDER/MODEL`, or absent for the host's default. */
   readonly model?: string | undefined;
+  /** The kind of model to ask where none is named. */
+  readonly modelClass?: string | undefined;
   /** Options with which the run was created. */
   readonly configurable: JsonObject;
   /** Secrets of the operator, not of the run's tenant: the host gives them. What they resolve is hidden as every secret is. */
@@ -62,6 +66,8 @@ export interface ModelProvider {
 
 export interface ModelRequest {
   readonly model?: string;
+  /** The kind of model to ask where none is named: the operator says which one that is. */
+  readonly modelClass?: string;
   /** Oldest first. */
   readonly messages: readonly ModelMessage[];
   readonly tools?: readonly OfferedTool[];

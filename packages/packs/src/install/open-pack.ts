@@ -3,10 +3,9 @@
  *
  * J-1. What is not trusted is not read: digest and signature are held against the bytes before they are inflated.
  */
-import { isJsonObject, type JsonObject } from '@weft/protocol';
+import type { JsonObject } from '@weft/protocol';
 import { MANIFEST_FILE } from '../archive/limits.ts';
 import { type PackFiles, readPackArchive } from '../archive/read-archive.ts';
-import { documentReader } from '../closed-document.ts';
 import type { PackManifest, PackNode } from '../manifest/manifest-schema.ts';
 import { readManifest } from '../manifest/read-manifest.ts';
 import { PackError } from '../pack-error.ts';
@@ -20,8 +19,9 @@ import {
   type Signed,
   type Trust,
 } from '../signing/trust.ts';
-import { Type } from 'typebox';
+import { agentsOf } from './agents.ts';
 import { checkRequirements, type HostOffer } from './requirements.ts';
+import { schemaAt } from './schema-file.ts';
 
 export interface PackSource {
   readonly archive: Uint8Array;
@@ -96,6 +96,7 @@ export function checkFiles(manifest: PackManifest, files: PackFiles): void {
       `runtime.entry names ${JSON.stringify(entry)}, which is not in the pack.`,
     );
   for (const node of manifest.nodes) schemasOf(node, files);
+  agentsOf(manifest, files);
 }
 
 /** Throws `manifest_name_mismatch`, `manifest_version_mismatch`. */
@@ -129,21 +130,13 @@ export function schemasOf(node: PackNode, files: PackFiles): NodeSchemas {
   return Object.fromEntries(
     REFS.flatMap(([part, field]) => {
       const ref = node[field];
-      return ref === undefined ? [] : [[part, schemaAt(ref, `${node.typeId}: ${field}`, files)]];
+      return ref === undefined ? [] : [[part, objectSchemaAt(ref, `${node.typeId}: ${field}`, files)]];
     }),
   );
 }
 
-const readSchema = documentReader(Type.Object({}), 'The schema', 'schema_ref_missing');
-
-function schemaAt(ref: string, place: string, files: PackFiles): JsonObject {
-  const bytes = files.get(ref);
-  if (bytes === undefined)
-    throw new PackError(
-      'schema_ref_missing',
-      `${place} names ${JSON.stringify(ref)}, which is not in the pack.`,
-    );
-  const schema = readSchema(new TextDecoder().decode(bytes)) as JsonObject;
-  if (isJsonObject(schema) && schema['type'] === 'object') return schema;
+function objectSchemaAt(ref: string, place: string, files: PackFiles): JsonObject {
+  const schema = schemaAt(ref, place, files);
+  if (schema['type'] === 'object') return schema;
   throw new PackError('schema_ref_missing', `${place}: ${ref} is no JSON Schema with "type": "object".`);
 }

@@ -1,5 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 import { coerce, satisfies, validRange } from 'semver';
+import type { AgentManifest } from '../manifest/agent-schema.ts';
+import { toolScope } from '../manifest/check-agents.ts';
 import type { PackLanguage, PackManifest } from '../manifest/manifest-schema.ts';
 import { PackError } from '../pack-error.ts';
 
@@ -8,6 +10,8 @@ export interface HostOffer {
   /** Version of the protocol. */
   readonly openwop: string;
   readonly languages: readonly PackLanguage[];
+  /** Whose tools agents may be given, by the first part of their names. */
+  readonly toolScopes: readonly string[];
   /** The discovery document; absent where no host is asked, and then peer dependencies wait until one is. */
   readonly capabilities?: JsonObject | undefined;
 }
@@ -21,19 +25,57 @@ export function checkRequirements(manifest: PackManifest, offer: HostOffer): voi
       'invalid_engines_range',
       `${name} needs openwop ${range}; this host speaks ${offer.openwop}.`,
     );
-  if (!offer.languages.includes(runtime.language))
+  // A pack of agents alone has no code.
+  if (manifest.nodes.length > 0 && !offer.languages.includes(runtime.language))
     throw new PackError(
       'unsupported_runtime',
       `${name} is written in ${runtime.language}; this host runs packs in ${offer.languages.join(', ')}.`,
     );
+  for (const agent of manifest.agents ?? []) checkAgent(agent, offer);
   if (offer.capabilities !== undefined) checkPeers(manifest, offer.capabilities);
 }
 
+function checkAgent(
+  { agentId, modelClass, toolAllowlist = [] }: AgentManifest,
+  { toolScopes, capabilities }: HostOffer,
+): void {
+  const foreign = toolAllowlist.find((tool) => !toolScopes.includes(toolScope(tool) ?? ''));
+  if (foreign !== undefined)
+    throw new PackError(
+      'unsupported_capability',
+      `${agentId} may call ${JSON.stringify(foreign)}; this host has tools of ${toolScopes.join(', ')} alone.`,
+      { details: { requiredCapability: `tools.${toolScope(foreign) ?? ''}` } },
+    );
+  if (capabilities === undefined) return;
+  const classes = capabilityAt(capabilities, 'agents.modelClasses');
+  if (Array.isArray(classes) && classes.includes(modelClass)) return;
+  throw new PackError(
+    'unsupported_model_class',
+    `${agentId} asks for a model of the class ${modelClass}, which this host does not have. An operator sets "models.classes" or "models.default" in the config file.`,
+    { details: { modelClass } },
+  );
+}
+
+/** Capabilities that a pack can do without, and has to do without here. */
+export function unmetOptional(manifest: PackManifest, capabilities: JsonObject): string[] {
+  return Object.entries(manifest.peerDependencies ?? {})
+    .filter(
+      ([key, requirement]) =>
+        isOptional(manifest, key) && !isMet(capabilityAt(capabilities, key), requirement),
+    )
+    .map(([key]) => key);
+}
+
+function isOptional({ peerDependenciesMeta = {} }: PackManifest, key: string): boolean {
+  return peerDependenciesMeta[key]?.optional === true;
+}
+
 /** A key leads into the discovery document, part by part. */
-function checkPeers({ name, peerDependencies = {} }: PackManifest, capabilities: JsonObject): void {
+function checkPeers(manifest: PackManifest, capabilities: JsonObject): void {
+  const { name, peerDependencies = {} } = manifest;
   for (const [key, requirement] of Object.entries(peerDependencies)) {
     const found = capabilityAt(capabilities, key);
-    if (!isMet(found, requirement))
+    if (!isOptional(manifest, key) && !isMet(found, requirement))
       throw new PackError(
         'pack_peer_dependency_missing',
         `${name} needs the capability ${key} (${requirement}), which this host ${isOffered(found) ? 'has in another version' : 'does not offer'}.`,

@@ -1,5 +1,6 @@
 import { TYPE_ID_PATTERN } from '@weft/protocol';
 import { type Static, type TProperties, Type } from 'typebox';
+import { AGENT_LIMITS, AgentSchema } from './agent-schema.ts';
 
 /** `pack.json`. Every object is closed: a misspelt field is refused by name. */
 
@@ -82,7 +83,17 @@ export const ManifestSchema = closed({
   }),
   dependencies: optional(requirements),
   peerDependencies: optional(requirements),
-  nodes: Type.Array(NodeSchema, { minItems: 1, maxItems: 200 }),
+  /** Of a capability that the pack can do without. */
+  peerDependenciesMeta: optional(
+    Type.Unsafe<Readonly<Record<string, { readonly optional?: boolean }>>>({
+      type: 'object',
+      maxProperties: 100,
+      propertyNames: { type: 'string', minLength: 1, maxLength: 256 },
+      additionalProperties: closed({ optional: optional(Type.Boolean()) }),
+    }),
+  ),
+  nodes: optional(Type.Array(NodeSchema, { maxItems: 200 })),
+  agents: optional(Type.Array(AgentSchema, { maxItems: AGENT_LIMITS.agents })),
   runtime: closed({
     language: Type.Enum(['javascript', 'python', 'go', 'wasm', 'remote']),
     entry: path,
@@ -106,6 +117,7 @@ export const ManifestSchema = closed({
   ),
 });
 
-export type PackManifest = Static<typeof ManifestSchema>;
-export type PackNode = PackManifest['nodes'][number];
+/** A pack has nodes, agents, or both. */
+export type PackManifest = Static<typeof ManifestSchema> & { readonly nodes: readonly PackNode[] };
+export type PackNode = Static<typeof NodeSchema>;
 export type PackLanguage = PackManifest['runtime']['language'];

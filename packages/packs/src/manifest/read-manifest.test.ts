@@ -30,7 +30,7 @@ describe('a manifest', () => {
     ['invalid_version', { version: 'v1.0.0' }, 'no semantic version'],
     ['invalid_manifest', { nodes: [] }, 'at nodes:'],
     ['invalid_manifest', { colour: 'red' }, 'colour'],
-    ['invalid_manifest', { agents: [] }, 'at agents:'],
+    ['invalid_manifest', { agents: {} }, 'at agents:'],
     ['invalid_manifest', { runtime: { language: 'cobol', entry: 'a' } }, 'runtime.language'],
     ['invalid_manifest', { runtime: { language: 'wasm', entry: 'a', memory: 1 } }, 'runtime'],
     ['invalid_manifest', { nodes: [{ ...NODE, typeId: 'core.noop' }] }, 'cannot be packed'],

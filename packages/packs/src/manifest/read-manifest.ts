@@ -2,14 +2,14 @@ import {
   compileValidator,
   fieldName,
   isHostError,
-  isJsonObject,
   parseStrictJson,
   type Json,
   RESERVED_TYPE_PREFIXES,
 } from '@weft/protocol';
 import { validRange } from 'semver';
 import { PackError } from '../pack-error.ts';
-import { ManifestSchema, type PackManifest } from './manifest-schema.ts';
+import { agentProblem } from './check-agents.ts';
+import { ManifestSchema, type PackManifest, type PackNode } from './manifest-schema.ts';
 import { checkPackName, checkPackVersion } from './pack-name.ts';
 
 const validate = compileValidator(ManifestSchema);
@@ -21,14 +21,16 @@ export function readManifest(bytes: Uint8Array): PackManifest {
 
 /** Throws PackError with the field that is wrong. */
 export function checkManifest(value: Json): PackManifest {
-  if (isJsonObject(value) && 'agents' in value)
-    throw invalid('/agents', 'packs with agents are not supported by this host');
   const [problem] = validate(value);
   if (problem !== undefined) throw invalid(problem.path, problem.message);
-  const manifest = value as PackManifest;
+  const manifest: PackManifest = { nodes: [], ...(value as Omit<PackManifest, 'nodes'>) };
   checkPackName(manifest.name);
   checkPackVersion(manifest.version);
-  checkNodes(manifest);
+  const { nodes, agents = [] } = manifest;
+  if (nodes.length + agents.length === 0) throw invalid('/nodes', 'a pack has nodes, agents, or both');
+  checkNodes(nodes);
+  const wrong = agentProblem(manifest);
+  if (wrong !== undefined) throw invalid(wrong.path, wrong.message);
   checkRanges(manifest);
   return manifest;
 }
@@ -42,7 +44,7 @@ function parseManifest(bytes: Uint8Array): Json {
   }
 }
 
-function checkNodes({ nodes }: PackManifest): void {
+function checkNodes(nodes: readonly PackNode[]): void {
   const seen = new Set<string>();
   for (const [index, { typeId, version }] of nodes.entries()) {
     const place = `/nodes/${index}/typeId`;

@@ -27,7 +27,7 @@ export const FILES: Readonly<Record<string, string>> = {
   'schemas/greet.inputs.json': '{"type":"object","properties":{"name":{"type":"string"}}}',
 };
 
-export const OFFER: HostOffer = { openwop: '1.0.0', languages: ['wasm'] };
+export const OFFER: HostOffer = { openwop: '1.0.0', languages: ['wasm'], toolScopes: ['mcp'] };
 
 export function filesOf(
   manifest: JsonObject | string = MANIFEST,

@@ -113,6 +113,8 @@ export const ENDPOINTS = {
   updatePrompt: { method: 'PUT', path: '/v1/prompts/{templateId}', unkeyed: true },
   removePrompt: { method: 'DELETE', path: '/v1/prompts/{templateId}', unkeyed: true },
   renderPrompt: { method: 'POST', path: '/v1/prompts:render', unkeyed: true },
+  listAgents: { method: 'GET', path: '/v1/agents' },
+  getAgent: { method: 'GET', path: '/v1/agents/{agentId}' },
   listNodes: { method: 'GET', path: '/v1/host/weft/cluster/nodes' },
   drainNode: { method: 'POST', path: '/v1/host/weft/cluster/nodes/{node}:drain', unkeyed: true },
   registerWorker: { method: 'POST', path: '/v1/host/weft/workers', unkeyed: true },

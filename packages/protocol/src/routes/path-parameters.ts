@@ -28,6 +28,7 @@ export const PATH_PARAMETERS: Readonly<Record<PathName, { description: string; s
   priceList: { description: 'The price list, by its name.', schema: name },
   typeId: { description: 'Id of a node type.', schema: name },
   peer: { description: 'The agent of another host, by its name in the config file.', schema: name },
+  agentId: { description: 'The agent, by its id in its pack.', schema: name },
   templateId: { description: 'The prompt template.', schema: templateId },
   server: { description: 'The MCP server, by its name in the config file.', schema: name },
 };

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors/errors.ts';
+import { AGENT_ROUTES } from './agent-routes.ts';
 import { AUDIT_ROUTES } from './audit-routes.ts';
 import { CLUSTER_ROUTES } from './cluster-routes.ts';
 import { type Endpoint, ENDPOINTS, type OperationId } from './endpoints.ts';
@@ -41,6 +42,7 @@ const DESCRIPTIONS: Readonly<Record<OperationId, RouteDescription>> = {
   ...PEER_ROUTES,
   ...TOOL_ROUTES,
   ...PROMPT_ROUTES,
+  ...AGENT_ROUTES,
 };
 
 /** Every operation of the HTTP surface, in the order of its documents. */

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import {
   type EffectNodeType,
   type Host,
+  type OfferedAgent,
   openMemoryStore,
   type Peers,
   type Tool,
@@ -149,6 +150,17 @@ function withDeadDelivery(host: Host): Host {
   return { ...host, webhooks, deadLetters };
 }
 
+const AGENT: OfferedAgent = {
+  agentId: 'vendor.acme.support.triage',
+  persona: 'Triage',
+  label: 'Triage',
+  modelClass: 'general',
+  packName: 'vendor.acme.support',
+  packVersion: '1.0.0',
+  toolAllowlist: [],
+  systemPrompt: 'Sort what comes in.',
+};
+
 export async function openDrivenHost(): Promise<DrivenHost> {
   const store = createStore();
   const at = await openHarness({ identity: randomBytes(32) }, withDeadDelivery, undefined, {
@@ -158,6 +170,8 @@ export async function openDrivenHost(): Promise<DrivenHost> {
     peers: PEER,
     limits: { parkAfterMs: 0 },
   });
+  const owner = await at.host.authenticate(at.key);
+  if (owner.state === 'ok') await at.host.agents.install(owner.caller, [AGENT]);
   await at.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = at.app.server.address() as AddressInfo;
 
@@ -409,6 +423,8 @@ export async function openDrivenHost(): Promise<DrivenHost> {
       headers: { 'a2a-version': '1.0' },
       body: { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} },
     }),
+    listAgents: () => ({}),
+    getAgent: () => ({ path: { agentId: AGENT.agentId } }),
     listPeers: () => ({}),
     testPeer: () => ({ path: { peer: 'echo' } }),
     listToolServers: () => ({}),

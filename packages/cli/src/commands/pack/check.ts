@@ -3,7 +3,7 @@ import { EXIT } from '../../exit-code.ts';
 import { shown } from '../../output/terminal-text.ts';
 import { leaf } from '../../parsing/command.ts';
 import { withPacks } from '../../packs/with-packs.ts';
-import { SOURCE_ARGS } from './pack-flags.ts';
+import { partsOf, partsText, SOURCE_ARGS } from './pack-flags.ts';
 
 export const check = leaf({
   name: 'check',
@@ -15,11 +15,13 @@ export const check = leaf({
       const { buildPack } = await import('../../packs/build-pack.ts');
       return buildPack(resolve(cli.io.cwd, args.folder ?? '.'), args);
     }, EXIT.failed);
-    const { name, version, nodes } = manifest;
-    const types = nodes.map(({ typeId }) => typeId);
+    const { name, version } = manifest;
+    const parts = partsOf(manifest);
     if (cli.json)
-      cli.io.stdout.write(`${JSON.stringify({ name, version, types, files: [...files.keys()].sort() })}\n`);
-    else cli.io.stdout.write(shown`${name} ${version} can be built: ${types.join(', ')}\n`);
+      cli.io.stdout.write(
+        `${JSON.stringify({ name, version, ...parts, files: [...files.keys()].sort() })}\n`,
+      );
+    else cli.io.stdout.write(shown`${name} ${version} can be built: ${partsText(parts)}\n`);
     return EXIT.done;
   },
 });

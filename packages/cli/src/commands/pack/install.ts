@@ -2,6 +2,7 @@ import type { WantedPack } from '@weft/packs';
 import { EXIT } from '../../exit-code.ts';
 import { shown } from '../../output/terminal-text.ts';
 import type { Installed } from '../../packs/install-pack.ts';
+import { packsOf } from '../../packs/tenant-folders.ts';
 import { withPacks } from '../../packs/with-packs.ts';
 import { type Cli, leaf } from '../../parsing/command.ts';
 import { settingArgs } from '../../serve/settings/setting-args.ts';
@@ -25,6 +26,7 @@ export const install = leaf({
     'weft pack install vendor.acme.payments@^1.2.0 --registry https://packs.acme.example',
     'weft pack install vendor.acme.payments --config weft.json',
     'weft pack install greet.tgz',
+    'weft pack install greet.tgz --tenant acme',
     'weft pack install greet.tgz --integrity sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
   ],
   args: {
@@ -40,18 +42,23 @@ export const install = leaf({
     ...settingArgs(...SHARED),
   },
   async run({ cli, args, all }) {
+    const packs = packsOf(args.packs, args.tenant);
     const { entries, warnings } = await withPacks(({ wantedPack }) =>
-      installed(cli, args, {
-        wanted: wantedPack(args.pack),
-        flags: (name) => (isShared(name) ? all(name) : []),
-      }),
+      installed(
+        cli,
+        { ...args, packs },
+        {
+          wanted: wantedPack(args.pack),
+          flags: (name) => (isShared(name) ? all(name) : []),
+        },
+      ),
     );
     for (const warning of warnings) cli.io.stderr.write(shown`${warning}\n`);
     for (const entry of entries)
       cli.io.stdout.write(
         cli.json
           ? `${JSON.stringify(entry)}\n`
-          : shown`Installed ${entry.name} ${entry.version} in ${args.packs}.\n`,
+          : shown`Installed ${entry.name} ${entry.version} in ${packs}.\n`,
       );
     if (!cli.json)
       cli.io.stdout.write(shown`Hosts serve it from their next start on: weft serve --packs ${args.packs}\n`);

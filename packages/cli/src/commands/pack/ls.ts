@@ -1,15 +1,17 @@
 import { EXIT } from '../../exit-code.ts';
 import { renderTable } from '../../output/table.ts';
 import { leaf } from '../../parsing/command.ts';
+import { packsOf } from '../../packs/tenant-folders.ts';
 import { withPacks } from '../../packs/with-packs.ts';
-import { PACKS_ARGS } from './pack-flags.ts';
+import { PACKS_ARGS, partsOf, partsText } from './pack-flags.ts';
 
 interface Row {
   readonly name: string;
   readonly version: string;
   readonly integrity: string;
   /** Absent where it cannot be loaded. */
-  readonly types?: readonly string[];
+  readonly types?: string[];
+  readonly agents?: string[];
   /** Code of what keeps it from being loaded. */
   readonly problem?: string;
   readonly message?: string;
@@ -23,17 +25,17 @@ export const ls = leaf({
   async run({ cli, args }) {
     const rows = await withPacks(async ({ PackError }) => {
       const { checkCode, loadPack, offerOf, openPackFolder } = await import('../../packs/pack-folder.ts');
-      const folder = await openPackFolder(cli.io.cwd, args.packs);
+      const folder = await openPackFolder(cli.io.cwd, packsOf(args.packs, args.tenant));
       const offer = await offerOf(folder);
       const found: Row[] = [];
       for (const entry of folder.packs) {
         const { name, version, integrity } = entry;
-        const types = async () => {
+        const parts = async () => {
           const pack = await loadPack(folder, entry, offer);
           await checkCode(pack);
-          return { types: pack.manifest.nodes.map(({ typeId }) => typeId) };
+          return partsOf(pack.manifest);
         };
-        const outcome = await types().catch((error: unknown) => {
+        const outcome = await parts().catch((error: unknown) => {
           if (!(error instanceof PackError)) throw error;
           return { problem: error.code, message: error.message };
         });
@@ -54,5 +56,5 @@ const COLUMNS = [
   { title: 'PACK', value: ({ name }: Row) => name },
   { title: 'VERSION', value: ({ version }: Row) => version },
   { title: 'STATE', value: ({ problem }: Row) => problem ?? 'ok' },
-  { title: 'NODE TYPES', value: ({ types, message }: Row) => types?.join(', ') ?? message ?? '' },
+  { title: 'NODE TYPES AND AGENTS', value: (row: Row) => row.message ?? partsText(row) },
 ];

@@ -1,7 +1,13 @@
+import type { PackManifest } from '@weft/packs';
 import type { ArgsDef } from 'citty';
 
-/** Where the packs of a host are. */
+/** Where the packs of a host are, and whose they are. */
 export const PACKS_ARGS = {
+  tenant: {
+    type: 'string',
+    valueHint: 'TENANT',
+    description: 'Whose packs; those of other tenants than the default one are in DIR/tenants/TENANT',
+  },
   packs: {
     type: 'string',
     valueHint: 'DIR',
@@ -40,3 +46,15 @@ export const INTEGRITY_ARGS = {
     description: 'The digest that the archive must have, as weft pack build prints it',
   },
 } as const satisfies ArgsDef;
+
+/** What a pack brings: node types and agents. */
+export function partsOf({ nodes, agents = [] }: PackManifest) {
+  return {
+    types: nodes.map(({ typeId }) => typeId),
+    agents: agents.map(({ agentId }) => agentId),
+  };
+}
+
+export function partsText({ types, agents }: Partial<ReturnType<typeof partsOf>>): string {
+  return [...(types ?? []), ...(agents ?? [])].join(', ');
+}

@@ -1,12 +1,14 @@
 import { EXIT } from '../../exit-code.ts';
 import { shown } from '../../output/terminal-text.ts';
 import { leaf } from '../../parsing/command.ts';
+import { packsOf } from '../../packs/tenant-folders.ts';
 import { withPacks } from '../../packs/with-packs.ts';
 import { PACKS_ARGS } from './pack-flags.ts';
 
 export const rm = leaf({
   name: 'rm',
-  summary: 'Remove an installed pack; runs that wait for its node types wait until it is back',
+  summary:
+    'Remove an installed pack; runs that wait for its node types wait until it is back, its agents stay with their runs',
   examples: ['weft pack rm vendor.acme.payments', 'weft pack rm vendor.acme.payments 1.0.0'],
   args: {
     name: { type: 'positional', description: 'Name of the pack', required: true },
@@ -16,7 +18,7 @@ export const rm = leaf({
   async run({ cli, args }) {
     const gone = await withPacks(async ({ PackError }) => {
       const { openPackFolder, removePacks } = await import('../../packs/pack-folder.ts');
-      const folder = await openPackFolder(cli.io.cwd, args.packs);
+      const folder = await openPackFolder(cli.io.cwd, packsOf(args.packs, args.tenant));
       const found = folder.packs.filter(
         ({ name, version }) => name === args.name && (args.version === undefined || version === args.version),
       );

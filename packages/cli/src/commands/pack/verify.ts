@@ -1,8 +1,9 @@
 import { EXIT } from '../../exit-code.ts';
 import { shown } from '../../output/terminal-text.ts';
 import { leaf } from '../../parsing/command.ts';
+import { packsOf } from '../../packs/tenant-folders.ts';
 import { withPacks } from '../../packs/with-packs.ts';
-import { ARCHIVE_ARGS, INTEGRITY_ARGS, PACKS_ARGS } from './pack-flags.ts';
+import { ARCHIVE_ARGS, INTEGRITY_ARGS, PACKS_ARGS, partsOf, partsText } from './pack-flags.ts';
 
 export const verify = leaf({
   name: 'verify',
@@ -12,11 +13,11 @@ export const verify = leaf({
   async run({ cli, args }) {
     const { opened, folder } = await withPacks(async () => {
       const { openArchive } = await import('../../packs/open-archive.ts');
-      return openArchive(cli.io.cwd, args);
+      return openArchive(cli.io.cwd, { ...args, packs: packsOf(args.packs, args.tenant) });
     }, EXIT.failed);
     const { manifest, integrity, signed } = opened;
-    const { name, version, nodes } = manifest;
-    const types = nodes.map(({ typeId }) => typeId);
+    const { name, version } = manifest;
+    const parts = partsOf(manifest);
     const { mode } = folder.trust;
     if (cli.json) {
       const result = {
@@ -24,13 +25,13 @@ export const verify = leaf({
         version,
         integrity,
         mode,
-        types,
+        ...parts,
         ...(signed !== undefined && { signedBy: signed.kid }),
       };
       cli.io.stdout.write(`${JSON.stringify(result)}\n`);
     } else {
       const by = signed === undefined ? `trust mode ${mode}` : `signed by ${signed.kid}`;
-      cli.io.stdout.write(shown`${name} ${version} is accepted (${by}): ${types.join(', ')}\n`);
+      cli.io.stdout.write(shown`${name} ${version} is accepted (${by}): ${partsText(parts)}\n`);
     }
     return EXIT.done;
   },

@@ -3,8 +3,9 @@ import type { Caller, Host, Log } from '@weft/engine';
 import type { JsonObject } from '@weft/protocol';
 import { unusable } from '../../exit-code.ts';
 import type { ServeSettings } from '../settings/settings.ts';
+import type { TenantFolder } from '../../packs/tenant-folders.ts';
 import { startNodeProcesses, visibleLines } from './node-processes.ts';
-import { makeNodesKey } from './nodes-key.ts';
+import { makeNodesKey, type NodesKey } from './nodes-key.ts';
 import type { NodeSource, ServedNode } from './process-messages.ts';
 
 /** What `--nodes` and `--packs` add to a host. */
@@ -15,22 +16,34 @@ export interface HostNodes {
 
 const NONE: HostNodes = { served: [], stop: () => Promise.resolve() };
 
+export interface NodesPlace {
+  readonly url: string;
+  readonly cwd: string;
+  /** Folders of packs that have code. */
+  readonly packs: readonly TenantFolder[];
+  readonly log: Log;
+}
+
 /** Starts the processes with a key of their own. Code that cannot be loaded ends the start, in development it is waited for. */
 export async function startHostNodes(
   host: Host,
   caller: Caller,
   settings: ServeSettings,
-  { url, cwd, log }: { readonly url: string; readonly cwd: string; readonly log: Log },
+  { url, cwd, packs, log }: NodesPlace,
 ): Promise<HostNodes> {
-  const sources = sourcesOf(host, caller, settings, cwd);
+  const sources = sourcesOf(host, caller, settings, { cwd, packs });
   if (sources.length === 0) return NONE;
-  const { key, revoke } = await makeNodesKey(host, caller, { isShared: settings.store !== undefined });
-  const groups = sources.map((source) => {
+  const keys = new Map<string, NodesKey>();
+  for (const { tenant } of sources) {
+    const isShared = settings.store !== undefined;
+    if (!keys.has(tenant)) keys.set(tenant, await makeNodesKey(host, { ...caller, tenant }, { isShared }));
+  }
+  const groups = sources.map(({ tenant, source }) => {
     const processes = startNodeProcesses({
       source,
       cwd,
       url,
-      key,
+      key: keys.get(tenant)?.key ?? '',
       dev: settings.dev && source.kind === 'folders',
       concurrency: settings.nodesConcurrency,
       heapMb: settings.nodesHeapMb,
@@ -41,7 +54,7 @@ export async function startHostNodes(
   });
   const stop = async () => {
     await Promise.all(groups.map(({ processes }) => processes.stop()));
-    await revoke();
+    for (const { revoke } of keys.values()) await revoke();
   };
   const served: ServedNode[] = [];
   for (const { source, processes } of groups) {
@@ -64,23 +77,28 @@ export async function startHostNodes(
   return { served, stop };
 }
 
-function sourcesOf(host: Host, { tenant }: Caller, settings: ServeSettings, cwd: string): NodeSource[] {
-  const { nodes, packs, allowEgress } = settings;
+interface TenantSource {
+  readonly tenant: string;
+  readonly source: NodeSource;
+}
+
+function sourcesOf(
+  host: Host,
+  { tenant: own }: Caller,
+  { nodes, allowEgress }: ServeSettings,
+  { cwd, packs }: Pick<NodesPlace, 'cwd' | 'packs'>,
+): TenantSource[] {
   const folders = nodes.map((folder) => resolve(cwd, folder));
-  return [
-    ...(folders.length === 0 ? [] : [{ kind: 'folders', folders } as const]),
-    ...(packs === undefined
-      ? []
-      : [
-          {
-            kind: 'packs',
-            folder: resolve(cwd, packs),
-            tenant,
-            capabilities: discovery(host),
-            allowEgress,
-          } as const,
-        ]),
-  ];
+  const ofFolders: TenantSource[] =
+    folders.length === 0 ? [] : [{ tenant: own, source: { kind: 'folders', folders } }];
+  const capabilities = discovery(host);
+  const ofPacks = packs.map(
+    ({ tenant, path: folder }): TenantSource => ({
+      tenant,
+      source: { kind: 'packs', folder, tenant, capabilities, allowEgress },
+    }),
+  );
+  return [...ofFolders, ...ofPacks];
 }
 
 /** As it is sent to clients. */

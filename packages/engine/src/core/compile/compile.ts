@@ -1,5 +1,6 @@
 import { DEFAULT_WORK_LIMITS, type WorkLimits } from '@weft/protocol';
 import type { WorkflowProblem } from '../../host/host.ts';
+import type { InstalledAgent } from '../../model/installed-agent.ts';
 import type { NodeType } from '../../model/node-type.ts';
 import { compileChannels } from './channels.ts';
 import {
@@ -33,6 +34,8 @@ export interface CompileOptions {
   readonly nodeTypes: ReadonlyMap<string, NodeType>;
   /** Types that workers serve, by type id and version; those of the tenant whose definition it is. */
   readonly userTypes?: UserTypes;
+  /** Agents of packs, by name; those of the same tenant. */
+  readonly agents?: ReadonlyMap<string, InstalledAgent>;
   readonly expressions: Pick<ExpressionCompiler, 'compile'>;
   readonly maxNodes: number;
   readonly maskingDefault: MaskingMode;
@@ -172,7 +175,7 @@ function* buildPlan(
       ({ sensitive }) => sensitive === true,
     ),
     workLimits,
-    usesUserTypes: sorted.some(usesUserTypes),
+    usesUserTypes: sorted.some(usesUserTypes) || (options.agents?.size ?? 0) > 0,
     checkConfigurable,
   };
 }

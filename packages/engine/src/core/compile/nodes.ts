@@ -8,6 +8,7 @@ import {
   type WorkflowNode,
   type WorkLimits,
 } from '@weft/protocol';
+import { agentName, type InstalledAgent, pinnedAgent } from '../../model/installed-agent.ts';
 import type { NodeType, PrepareTools } from '../../model/node-type.ts';
 import { checkConfig } from './check-config.ts';
 import type { BrokenParts } from './broken-parts.ts';
@@ -96,7 +97,11 @@ export function* compileNodes(
       config: node.config,
       prepared: prepareNode(
         { node, index, type, configBudget },
-        { ...tools, expressions: expressionsOf(node.id) },
+        {
+          ...tools,
+          agent: agentOf(node, index, type, options, problems),
+          expressions: expressionsOf(node.id),
+        },
         problems,
       ),
       settings: nodeSettings(node, definition, type),
@@ -110,6 +115,25 @@ export function* compileNodes(
     });
   }
   return drafts;
+}
+
+/** The agent of a pack that is pinned to the node. */
+function agentOf(
+  { agent }: WorkflowNode,
+  index: number,
+  { takesAgent }: NodeType,
+  { agents }: CompileOptions,
+  problems: Problems,
+): InstalledAgent | undefined {
+  const pinned = takesAgent === undefined ? undefined : pinnedAgent(agent);
+  const found = pinned && agents?.get(agentName(pinned));
+  if (pinned !== undefined && found === undefined)
+    problems.error(
+      pointer('nodes', index, 'agent'),
+      'unknown_agent',
+      `No agent "${pinned.agentId}" of version "${pinned.version}" is installed; see weft agents ls.`,
+    );
+  return found;
 }
 
 function wordsOf(nodeId: string, typeId: string): NodeWords {

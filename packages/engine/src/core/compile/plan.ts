@@ -34,7 +34,7 @@ export interface Plan {
   readonly workLimits: WorkLimits;
   /** For the mode `hash`: HMAC-SHA-256 of a text under a key of the tenant, hex. */
   readonly keyedHash?: KeyedHash;
-  /** It belongs to its tenant alone: the same names stand for other types elsewhere. */
+  /** It belongs to its tenant alone: the same names stand for other types, or other agents, elsewhere. */
   readonly usesUserTypes: boolean;
   /** Something in it is declared sensitive. */
   readonly hasSensitive: boolean;

@@ -1,5 +1,6 @@
 import type { Egress } from '../../model/node-type.ts';
 import type { Signal, CommandResult } from '../../ports/store.ts';
+import { createAgents } from '../../runtime/agents/agents.ts';
 import { createAudit } from '../../runtime/audit/audit.ts';
 import { createCluster } from '../../runtime/cluster/cluster.ts';
 import { createCommandResults } from '../../runtime/commands/command-results.ts';
@@ -63,7 +64,8 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     isOwn: (typeId) => ownTypes.has(typeId),
     served: { isServed: (...type) => workers.isServed(...type) },
   });
-  const compile = createCompile(settings, limits, { own: ownTypes, ofUsers: nodeTypes });
+  const agents = createAgents(common);
+  const compile = createCompile(settings, limits, { own: ownTypes, ofUsers: nodeTypes, agents });
   const plans = createPlans(store, compile);
   const states = createRunStates(store, plans, limits);
   const feed = createFeed(limits);
@@ -168,6 +170,7 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
   return {
     ownTypes,
     nodeTypes,
+    agents,
     compile,
     plans,
     states,

@@ -20,7 +20,7 @@ import { createAncestry } from '../../runtime/runs/ancestry.ts';
 import { createStateAt } from '../../runtime/runs/state-at.ts';
 import { createManageSecrets } from '../../runtime/secrets/manage-secrets.ts';
 import { createKeptDefinitions } from '../../runtime/workflows/kept-definitions.ts';
-import { createPinTypes } from '../../runtime/workflows/pin-types.ts';
+import { createPin } from '../../runtime/workflows/pin-definition.ts';
 import { createWorkflows } from '../../runtime/workflows/workflows.ts';
 import type { Authenticate } from '../../ports/authenticate.ts';
 import { type Discovery, IMPLEMENTATION, isFixture } from '../capabilities.ts';
@@ -49,7 +49,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
   const { compile, plans, nodeTypes, states, idempotency, newRunId, dispatcher, outbox, links, sealer } =
     runtime;
   const { withState, ...readers } = runtime.readers;
-  const { starting } = runtime;
+  const { starting, agents } = runtime;
   const { find: _find, ...prompts } = runtime.prompts;
   const { ingest, ...managedTriggers } = starting.triggers;
   const common = {
@@ -107,7 +107,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     ...common,
     compile,
     plans,
-    pinTypes: createPinTypes(runtime.ownTypes, nodeTypes),
+    pin: createPin(runtime.ownTypes, runtime),
     test,
     owned: starting.owned,
     wake: () => starting.wake(),
@@ -184,6 +184,7 @@ export function createSurface(parts: SurfaceParts): Omit<Host, 'start' | 'stop'>
     cluster: runtime.member.cluster,
     workers: runtime.workers.workers,
     toolServers: runtime.toolServers,
+    agents: { install: agents.install, list: agents.list },
     peers: runtime.peers,
     taskPushes: outbox.taskPushes && workspaces.guard(outbox.taskPushes, ['set', 'list', 'remove']),
     packs: settings.packs && createPackRegistry({ ...common, store, format: settings.packs }),

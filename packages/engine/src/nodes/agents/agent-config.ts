@@ -1,12 +1,14 @@
 import { type ClientSchema, type JsonObject, nameOf } from '@weft/protocol';
 import { Type } from 'typebox';
 import type { Expression } from '../../core/compile/plan.ts';
+import type { InstalledAgent } from '../../model/installed-agent.ts';
 import type { EffectNodeType, PrepareTools } from '../../model/node-type.ts';
 import { closedConfig, jsonObject } from '../config/config-schema.ts';
 import { compileOrRefuse } from '../config/expressions-in-config.ts';
 import { checkSchema } from '../config/schema-in-config.ts';
 import { PROMPT_REFS, refuseBoth } from './prompt-refs.ts';
 import { nodeToolsIn } from './node-tools.ts';
+import { configOf, refuseOverrides } from './pack-agent.ts';
 import { parseToolPattern, type ToolPattern } from './tool-patterns.ts';
 
 const optional = Type.Optional;
@@ -40,6 +42,9 @@ export interface PreparedAgent {
   readonly allowWithoutApproval: readonly ToolPattern[];
   readonly stopWhen?: Expression;
   readonly outputSchema?: ClientSchema;
+  /** Of a pack. */
+  readonly agent?: InstalledAgent;
+  readonly taskSchema?: ClientSchema;
 }
 
 export const NO_TOOL_PATTERNS: PreparedAgent = {
@@ -49,16 +54,26 @@ export const NO_TOOL_PATTERNS: PreparedAgent = {
   allowWithoutApproval: [],
 };
 
-export function prepareAgent(config: JsonObject, tools: PrepareTools): PreparedAgent {
-  const { stopWhen, outputSchema } = config;
-  checkSchema(tools, '/outputSchema', outputSchema);
-  refuseBoth(config, tools, { instructions: 'systemPromptRef', prompt: 'userPromptRef' });
-  for (const [own, ref] of [
-    ['instructions', 'systemPromptRef'],
-    ['prompt', 'userPromptRef'],
-  ] as const)
+/** What an agent is told, and what it is asked. */
+const WORDS = [
+  ['instructions', 'systemPromptRef'],
+  ['prompt', 'userPromptRef'],
+] as const;
+
+/** An agent of a pack is told by it what to do, and what it is asked may be the task that it is given. */
+function checkWords(config: JsonObject, { agent, refuse }: PrepareTools): void {
+  const needed = agent === undefined ? WORDS : agent.taskSchema === undefined ? WORDS.slice(1) : [];
+  for (const [own, ref] of needed)
     if (config[own] === undefined && config[ref] === undefined)
-      tools.refuse('', `The agent needs "${own}", or "${ref}" to take them from the library.`);
+      refuse('', `The agent needs "${own}", or "${ref}" to take them from the library.`);
+}
+
+export function prepareAgent(config: JsonObject, tools: PrepareTools): PreparedAgent {
+  const { agent } = tools;
+  const { stopWhen } = config;
+  checkSchema(tools, '/outputSchema', config['outputSchema']);
+  refuseBoth(config, tools, { instructions: 'systemPromptRef', prompt: 'userPromptRef' });
+  checkWords(config, tools);
   const offered = patternsIn(config, 'tools', tools);
   for (const [index, { source, tool }] of offered.entries()) {
     if (source !== 'mcp' && tool.includes('*'))
@@ -66,7 +81,11 @@ export function prepareAgent(config: JsonObject, tools: PrepareTools): PreparedA
     if (source === 'workflow' && tool === tools.workflowId)
       tools.refuse(`/tools/${index}`, 'A workflow cannot be a tool of its own agent.');
   }
+  if (agent !== undefined) refuseOverrides(config, agent, offered, tools);
+  const { outputSchema } = configOf(config, agent);
   return {
+    ...(agent !== undefined && { agent }),
+    ...(agent?.taskSchema !== undefined && { taskSchema: tools.schemas.schema(agent.taskSchema) }),
     tools: offered,
     nodeTools: nodeToolsIn(offered, tools),
     requireApproval: patternsIn(config, 'requireApproval', tools),

@@ -50,6 +50,8 @@ export interface Call {
 
 export const TOOLS_STEP = 'tools';
 export const PROMPTS_STEP = 'prompts';
+/** What a person says of an answer that was not sure enough. */
+export const DOUBT_STEP = 'doubt';
 export const turnStep = (turn: number): string => `turn-${turn}`;
 const callStep = (turn: number, index: number): string => `${turnStep(turn)}.call-${index}`;
 export const approvalStep = (call: string): string => `${call}.approval`;

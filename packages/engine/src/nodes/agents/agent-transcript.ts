@@ -7,6 +7,7 @@ import { asOffered, offeredTools } from './offered-tools.ts';
 import { type AnswerRules, answerRules, readAnswers, type Verdict } from './answer.ts';
 import { roomFor, toldAnswer } from './after-answer.ts';
 import { ENVELOPE_NOTE } from './envelopes.ts';
+import { configOf } from './pack-agent.ts';
 import { isToolError, planCall } from './tool-calls.ts';
 import { untrusted, UNTRUSTED_NOTE } from './untrusted-text.ts';
 
@@ -21,7 +22,9 @@ const MAX_TRANSCRIPT = 2 * 1024 * 1024;
 
 /** Throws NodeFailure when the conversation has grown beyond what is sent. */
 export function modelRequest(place: AgentPlace, history: AgentHistory): ModelRequest {
-  const { config, configurable } = place;
+  const { agent } = place.prepared as PreparedAgent;
+  const { configurable, inputs } = place;
+  const config = configOf(place.config, agent);
   const { outputSchema } = config;
   const { temperature } = configurable;
   const model = modelOf(place);
@@ -29,11 +32,12 @@ export function modelRequest(place: AgentPlace, history: AgentHistory): ModelReq
   const verdicts = readAnswers(history.turns, rulesOf(place));
   const maxTokens = roomFor(configurable['maxTokens'], history.turns, verdicts);
   const later = history.turns.flatMap((turn) => said(turn, offered, place, verdicts.get(turn.number)));
-  const messages = [...opening(place, history), ...later];
+  const messages = [...opening({ config, inputs }, history), ...later];
   checkLength(messages);
   return {
     messages,
     ...(model !== undefined && { model }),
+    ...(model === undefined && agent !== undefined && { modelClass: agent.modelClass }),
     ...(offered.size > 0 && { tools: [...offered].map(asOffered) }),
     ...(isJsonObject(outputSchema) && config['envelopes'] !== true && { outputSchema }),
     ...(typeof temperature === 'number' && { temperature }),
@@ -51,7 +55,10 @@ export function modelOf({ config, configurable }: AgentPlace): string | undefine
   return typeof model === 'string' ? model : undefined;
 }
 
-function opening({ config, inputs }: AgentPlace, { prompts }: AgentHistory): ModelMessage[] {
+function opening(
+  { config, inputs }: Pick<AgentPlace, 'config' | 'inputs'>,
+  { prompts }: AgentHistory,
+): ModelMessage[] {
   const { system = config['instructions'] ?? '', user: composed, ports } = prompts?.result ?? {};
   const prompt = textOf(composed ?? inputs['prompt'] ?? config['prompt'] ?? '');
   // A template may have said where it stands.

@@ -13,13 +13,14 @@ import {
 } from '../../model/node-type.ts';
 import type { ToolResult } from '../../ports/tools.ts';
 import { evaluateOrFail } from '../config/expressions-in-config.ts';
-import { agentIdOf } from '../people/confidence.ts';
+import { agentIdOf, doubt } from '../people/confidence.ts';
 import { AGENT_CONFIG, type PreparedAgent, prepareAgent, toolWorkflows, turnLimit } from './agent-config.ts';
 import { callIdOf, tellLast } from './agent-events.ts';
 import {
   type AgentHistory,
   approvalStep,
   type Call,
+  DOUBT_STEP,
   labelOf,
   type ListedTool,
   PROMPTS_STEP,
@@ -28,10 +29,11 @@ import {
   type Turn,
 } from './agent-history.ts';
 import { modelRequest, rulesOf } from './agent-transcript.ts';
-import { type AnswerRules, readAnswer } from './answer.ts';
+import { readAnswer } from './answer.ts';
 import { afterAnswer } from './after-answer.ts';
 import { askModel, thinkingAloud, turnRequest } from './model-turn.ts';
 import { offeredTools } from './offered-tools.ts';
+import { asReturnFailure, checkTask, confidenceOf, withTools } from './pack-agent.ts';
 import { stepFailure } from './step-failure.ts';
 import { planCall } from './tool-calls.ts';
 import { COMPOSING, composeTemplates, hasPromptRefs, tellComposed } from './prompt-refs.ts';
@@ -56,11 +58,13 @@ export const agentNode: StepsNodeType = {
   branches: ['output', 'error'],
   asksModel: true,
   pinTypes: pinTools,
+  takesAgent: withTools,
   childWorkflows: toolWorkflows,
   performers: (prepared) => (prepared as PreparedAgent).nodeTools,
   dependsOn: (config) => (hasPromptRefs(config) ? undefined : ['prompt', 'input']),
   defaultTimeoutMs: 300_000,
   prepare: prepareAgent,
+  answered: checkRatified,
   next(input, steps) {
     const history = readHistory(steps);
     const offered = offeredTools(history.tools);
@@ -68,7 +72,9 @@ export const agentNode: StepsNodeType = {
       ...tellComposed(input, history.prompts, steps),
       ...tellLast(input, history, offered, steps, rulesOf(input)),
     ];
-    const move = nextMove(input, history, offered);
+    const doubted = steps.find(({ id }) => id === DOUBT_STEP)?.result;
+    const move =
+      doubted === undefined ? nextMove(input, history, offered) : afterDoubt(input, history, doubted);
     return { ...move, events: [...events, ...(move.events ?? [])] };
   },
   perform(input, context) {
@@ -87,12 +93,8 @@ function nextMove(
   history: AgentHistory,
   offered: ReadonlyMap<string, ListedTool>,
 ): StepMove {
-  const { tools } = input.prepared as PreparedAgent;
   const { list, prompts, turns } = history;
-  const first = [
-    ...(prompts === undefined && hasPromptRefs(input.config) ? [COMPOSING] : []),
-    ...(list === undefined && tools.length > 0 ? [listing(tools)] : []),
-  ];
+  const first = firstSteps(input, history);
   if (first.length > 0) return { steps: first };
   for (const record of [prompts, list])
     if (record?.error !== undefined) return { failure: stepFailure(record) };
@@ -101,6 +103,20 @@ function nextMove(
   if (turn.record.error !== undefined) return { failure: stepFailure(turn.record) };
   if (turn.calls.length === 0) return answered(input, history, turn);
   return nextCalls(input, turn, offered) ?? afterCalls(input, history, turn);
+}
+
+/** What is done before the first turn. Throws NodeFailure where the agent is given what it does not take. */
+function firstSteps(
+  { prepared, config, inputs }: NodeInput,
+  { list, prompts, turns }: AgentHistory,
+): StepRequest[] {
+  const { tools, taskSchema } = prepared as PreparedAgent;
+  if (list === undefined && prompts === undefined && turns.length === 0)
+    checkTask(taskSchema, inputs['input']);
+  return [
+    ...(prompts === undefined && hasPromptRefs(config) ? [COMPOSING] : []),
+    ...(list === undefined && tools.length > 0 ? [listing(tools)] : []),
+  ];
 }
 
 function listing(tools: readonly ToolPattern[]): StepRequest {
@@ -191,7 +207,7 @@ function afterCalls(input: NodeInput, history: AgentHistory, turn: Turn): StepMo
   };
   const isOver =
     stopWhen !== undefined && evaluateOrFail(() => stopWhen(input.scopeWith(soFar), input.budget)) === true;
-  return isOver ? done(input, history, turn, valueOf(turn, rulesOf(input))) : nextTurn(input, history);
+  return isOver ? stopped(input, history, turn) : nextTurn(input, history);
 }
 
 function answered(input: NodeInput, history: AgentHistory, turn: Turn): StepMove {
@@ -205,8 +221,10 @@ function answered(input: NodeInput, history: AgentHistory, turn: Turn): StepMove
       const { events } = after;
       return { ...nextTurn(input, history), events };
     }
-    default:
+    case 'ask':
       return after;
+    default:
+      return { ...after, failure: asReturnFailure(after.failure, (input.prepared as PreparedAgent).agent) };
   }
 }
 
@@ -217,22 +235,48 @@ function reported({ turns }: AgentHistory, turn: Turn, error: JsonObject): NodeR
 }
 
 /** Of an agent that was stopped early: what it has said, in the shape of an answer if it has one. */
-function valueOf(turn: Turn, rules: AnswerRules): Json {
+function stopped(input: NodeInput, history: AgentHistory, turn: Turn): StepMove {
+  const rules = rulesOf(input);
   const verdict = readAnswer(turn, rules);
-  if (verdict.type === 'answer') return verdict.value;
-  return rules.schema === undefined ? turn.text : null;
+  if (verdict.type === 'answer') return done(input, history, turn, verdict.value);
+  if ((input.prepared as PreparedAgent).agent?.returnSchema !== undefined) {
+    const message = 'The agent was stopped before it had an answer that fits the schema of its pack.';
+    return { failure: new NodeFailure('handoff_return_schema_violation', message) };
+  }
+  return done(input, history, turn, rules.schema === undefined ? turn.text : null);
 }
 
-function done(input: NodeInput, { turns }: AgentHistory, turn: Turn, output: Json): NodeResult {
+function done(input: NodeInput, history: AgentHistory, turn: Turn, output: Json): StepMove {
+  const { agent } = input.prepared as PreparedAgent;
+  const agentId = agentIdOf(input, 'agent');
+  const confidence = confidenceOf(output, agent);
+  const payload = { agentId, decision: output, ...(confidence !== undefined && { confidence }) };
+  const events: NodeEvent[] = [{ type: 'agent.decided', payload }];
+  const ask = doubt(input, agentId, output, confidence, agent?.confidenceThreshold);
+  if (ask !== undefined) return { ask, step: DOUBT_STEP, events };
+  return { ...resultOf(history, turn, output), events };
+}
+
+/** A person has taken the answer as it is, given another one, or rejected it. */
+function afterDoubt(input: NodeInput, history: AgentHistory, { decision }: JsonObject): StepMove {
+  const turn = history.turns.at(-1);
+  if (decision === undefined || turn === undefined)
+    return { failure: new NodeFailure('decision_rejected', 'The decision was rejected.') };
+  return resultOf(history, turn, decision);
+}
+
+/** Throws NodeFailure for an answer in place of the agent's that its pack does not let it return. */
+function checkRatified(input: NodeInput, { decision = null }: JsonObject): NodeResult {
+  const { schema } = rulesOf(input);
+  const [problem] = schema?.(decision, input.budget) ?? [];
+  if (problem === undefined) return { outputs: {} };
+  const message = `That is not what the agent may return: ${problem.path} ${problem.message}.`;
+  throw new NodeFailure('handoff_return_schema_violation', message);
+}
+
+function resultOf({ turns }: AgentHistory, turn: Turn, output: Json): NodeResult {
   const { text, model, finishReason } = turn;
-  const decided: NodeEvent = {
-    type: 'agent.decided',
-    payload: { agentId: agentIdOf(input, 'agent'), decision: output },
-  };
-  return {
-    outputs: { output, text, turns: turns.length, model, finishReason, usage: usageOf(turns) },
-    events: [decided],
-  };
+  return { outputs: { output, text, turns: turns.length, model, finishReason, usage: usageOf(turns) } };
 }
 
 function usageOf(turns: readonly Turn[]): JsonObject {

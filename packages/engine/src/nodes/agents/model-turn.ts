@@ -55,7 +55,8 @@ export async function modelReply(
   models: EffectContext['models'],
   context: ModelContext,
 ): Promise<ModelReply> {
-  const provider = models.providerFor({ model: asked.model, configurable });
+  const { model, modelClass } = asked;
+  const provider = models.providerFor({ model, modelClass, configurable });
   if (provider === undefined) {
     throw new NodeFailure(
       'provider_unavailable',

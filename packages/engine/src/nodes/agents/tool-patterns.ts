@@ -42,6 +42,13 @@ export function matchesTool(patterns: readonly ToolPattern[], named: NamedTool):
   );
 }
 
+/** Whether all that a pattern stands for is among the others: a `*` in it is a character that only a `*` of theirs takes in. */
+export function covers(patterns: readonly ToolPattern[], { source, server, tool }: ToolPattern): boolean {
+  return patterns.some(
+    (pattern) => pattern.source === source && pattern.server === server && matchesName(pattern.tool, tool),
+  );
+}
+
 /** The node types among the tools, each with the version that `versionOf` says. */
 export function pinTools(
   config: JsonObject,

@@ -10,7 +10,7 @@ import {
 } from '../../model/node-type.ts';
 import { type PreparedAgent, NO_TOOL_PATTERNS } from '../agents/agent-config.ts';
 import { tellLast } from '../agents/agent-events.ts';
-import { type AgentHistory, readHistory, turnStep } from '../agents/agent-history.ts';
+import { type AgentHistory, DOUBT_STEP, readHistory, turnStep } from '../agents/agent-history.ts';
 import { type AgentPlace, modelRequest, rulesOf } from '../agents/agent-transcript.ts';
 import { afterAnswer } from '../agents/after-answer.ts';
 import { askModel, thinkingAloud, turnRequest } from '../agents/model-turn.ts';
@@ -48,7 +48,6 @@ interface ModelDecision {
 
 /** A model that calls tools in place of a decision is asked again this often. */
 const REPAIRS = 2;
-const DOUBT_STEP = 'doubt';
 
 /**
  * The supervisor that asks a language model what to do next. The turn is a step with its own durable outcome; only the workers that the

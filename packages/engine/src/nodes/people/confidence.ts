@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { NodeInput, Question } from '../../model/node-type.ts';
 
-/** Below this a decision goes to a person, unless the run's options say otherwise. */
+/** Below this a decision goes to a person, unless the run's options or the agent's pack say otherwise. */
 const DEFAULT_THRESHOLD = 0.7;
 
 /**
@@ -13,9 +13,10 @@ export function doubt(
   agentId: string,
   decision: Json,
   confidence: Json | undefined,
+  otherwise: number = DEFAULT_THRESHOLD,
 ): Question | undefined {
   const asked = configurable['escalationThreshold'];
-  const threshold = typeof asked === 'number' && asked >= 0 && asked <= 1 ? asked : DEFAULT_THRESHOLD;
+  const threshold = typeof asked === 'number' && asked >= 0 && asked <= 1 ? asked : otherwise;
   if (typeof confidence !== 'number' || confidence >= threshold) return undefined;
   const data: JsonObject = { agentId, threshold, observed: confidence, decision };
   return { kind: 'low-confidence', data };

@@ -16,6 +16,7 @@ describe('definitions that come in a crowd', () => {
           throw new Error('no type of a user is needed');
         },
       },
+      agents: { find: () => Promise.reject(new Error('no agent is needed')) },
     });
     const open = new Map<string, number>();
     let mostOfOne = 0;

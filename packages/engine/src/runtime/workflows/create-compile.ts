@@ -5,6 +5,8 @@ import type { HostOptions } from '../../host/host-options.ts';
 import type { NodeType } from '../../model/node-type.ts';
 import { BUILTIN_NODE_TYPES } from '../../nodes/index.ts';
 import type { Compile } from './compile-definition.ts';
+import type { InstalledAgents } from '../agents/agents.ts';
+import { agentsIn } from './pin-agents.ts';
 import { usesUserTypes } from './pin-types.ts';
 import { createGate } from '../fairness/gate.ts';
 import { runCooperatively } from '../fairness/run-cooperatively.ts';
@@ -25,6 +27,7 @@ export interface KnownNodeTypes {
   readonly own: ReadonlyMap<string, NodeType>;
   /** Those that workers serve. */
   readonly ofUsers: Pick<NodeTypes, 'read' | 'asNodeType'>;
+  readonly agents: Pick<InstalledAgents, 'find'>;
 }
 
 /** Makes definitions ready with the node types this host has, and those that the workers of the tenant have served. */
@@ -46,12 +49,14 @@ export function createCompile(options: HostOptions, limits: HostLimits, types: K
       const userTypes = usesUserTypes(definition, types.own)
         ? await typesOf(tenant, types.ofUsers)
         : undefined;
+      const agents = await agentsIn(definition, tenant, types.own, types.agents);
       return await runCooperatively(
         tenant,
         compileCooperatively(definition, {
           digest,
           ...always,
           ...(userTypes !== undefined && { userTypes }),
+          agents,
           isOffered: as === 'offered',
         }),
       );

@@ -33,7 +33,11 @@ describe('plans that are made again', () => {
     const options = { store, version: '0' };
     const plans = createPlans(
       store,
-      createCompile(options, DEFAULT_LIMITS, { own: ownNodeTypes(options), ofUsers: types }),
+      createCompile(options, DEFAULT_LIMITS, {
+        own: ownNodeTypes(options),
+        ofUsers: types,
+        agents: { find: () => Promise.resolve(undefined) },
+      }),
     );
     const typeFor = async (tenant: string): Promise<EffectNodeType['servedBy']> => {
       const type = (await plans.get(digest, tenant)).nodes.get('charge')?.type;

@@ -30,7 +30,7 @@ import type { RandomBytes } from '../runs/ids.ts';
 import { runCooperatively } from '../fairness/run-cooperatively.ts';
 import type { HostLimits } from '../../host/limits.ts';
 import type { OwnedTriggers } from '../triggers/owned-triggers.ts';
-import type { PinTypes } from './pin-types.ts';
+import type { Pin } from './pin-definition.ts';
 import type { Plans } from './plans.ts';
 import { createRegistrationWriter, versionExists } from './write-registration.ts';
 
@@ -39,7 +39,7 @@ export interface WorkflowDependencies {
   readonly committer: Committer;
   readonly compile: Compile;
   readonly plans: Plans;
-  readonly pinTypes: PinTypes;
+  readonly pin: Pin;
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly limits: HostLimits;
@@ -141,7 +141,7 @@ export function createWorkflows(dependencies: WorkflowDependencies): Omit<Workfl
     definition: Json,
     before?: Json,
   ): Promise<Omit<Complete, 'known'>> {
-    const { definition: full, pins } = await dependencies.pinTypes(tenant, definition, before);
+    const { definition: full, pins } = await dependencies.pin(tenant, definition, before);
     const identity = await runCooperatively(tenant, identify(full, limits.maxDefinitionBytes));
     return { full, pins, ...identity };
   }
