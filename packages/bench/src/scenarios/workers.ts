@@ -5,6 +5,7 @@ import { KEY, startWorker, weft } from '../hosts/contenders.ts';
 import { loadPeer, missingPeers, type Peer, PEERS, startPeer, titleOfPeer } from '../hosts/peers.ts';
 import type { ServerProcess } from '../hosts/server-process.ts';
 import { registerWorkflow } from '../load/calls.ts';
+import { connectIdleWorkers } from '../load/idle-workers.ts';
 import { chainOf, type Step, workloadOf } from '../load/workloads.ts';
 import { percentile } from '../measuring/measure.ts';
 import { type Lab, type Scenario, sized } from '../measuring/scenario.ts';
@@ -34,6 +35,7 @@ export const calling = type('bench.call', async () => ({ body: await call() }));
 
 const CLIENTS = [1, 64];
 const CONCURRENCY = 256;
+const IDLE = 1_000;
 const E = workloadOf('E');
 
 interface Kind {
@@ -71,6 +73,7 @@ export const workers: Scenario = {
     for (let round = 0; round < lab.rounds; round += 1) {
       lab.note(`round ${round + 1}: E with functions of a user`);
       const called = await measureHost(lab, tally);
+      await measureIdle(lab, tally);
       if (restate === undefined) continue;
       lab.note(`round ${round + 1}: ${restate.key}`);
       const key = 'workers/64/restate';
@@ -107,6 +110,32 @@ async function measureHost(lab: Lab, tally: Tally): Promise<number> {
   await worker.stop();
   await host.stop();
   return called;
+}
+
+/** What the host spends on workers that wait: heartbeats, of which each has one in three seconds, and nothing per worker beside them. */
+async function measureIdle(lab: Lab, tally: Tally): Promise<void> {
+  const host = await weft.start({ folder: lab.newFolder('idle-workers') }, lab.echo);
+  lab.cleanUp(() => host.stop());
+  const ms = sized(lab, 60_000, lab.cellMs);
+  const cpuPerSecond = async () => {
+    const before = host.cpuMs() ?? Number.NaN;
+    await pause(ms);
+    return ((host.cpuMs() ?? Number.NaN) - before) / (ms / 1_000);
+  };
+  const alone = await cpuPerSecond();
+  lab.note(`${IDLE} idle workers`);
+  const idle = await connectIdleWorkers({ port: host.port, key: KEY }, IDLE);
+  lab.cleanUp(idle.close);
+  const title = `CPU per second with ${IDLE} idle workers`;
+  tally.add('workers/idle/cpu', { title, unit: 'ms', better: 'less' }, await cpuPerSecond());
+  tally.against('workers/idle/cpu', 'the same host without workers', alone);
+  tally.add(
+    'workers/idle/lost',
+    { title: 'idle workers lost', unit: 'workers', better: 'less' },
+    idle.lost(),
+  );
+  idle.close();
+  await host.stop();
 }
 
 interface Measured {

@@ -52,7 +52,8 @@ export function renderFrames(events: readonly WireEvent[], modes: readonly Strea
   return text;
 }
 
-function batchOf(text: string): Batch | undefined {
+/** Undefined when there is nothing to send. */
+export function batchOf(text: string): Batch | undefined {
   if (text === '') return undefined;
   const size = Buffer.byteLength(text).toString(16);
   return { text, chunk: Buffer.from(`${size}\r\n${text}\r\n`) };

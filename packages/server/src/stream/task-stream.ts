@@ -2,6 +2,7 @@ import type { Caller, TaskSink, TaskStream } from '@weft/engine';
 import { HostError } from '@weft/protocol';
 import type { FastifyReply } from 'fastify';
 import type { AppContext } from '../app-context.ts';
+import { batchOf } from './batches.ts';
 import { createSocketWriter, type SocketWriter } from './socket-writer.ts';
 import { sendHead } from './stream-head.ts';
 
@@ -15,10 +16,10 @@ const HEADERS = {
 
 const PING = '{"type":"ping"}\n';
 
-/** Longer lines are written piece by piece. */
-const AT_ONCE = 16 * 1024;
+/** What is gathered for one write; the line that exceeds it is the last until there is room again. */
+const AT_ONCE = 64 * 1024;
 
-/** The tasks of one worker, a line each, as fast as it reads them: beyond the socket's buffer waits one line at most. */
+/** The tasks of one worker, a line each, as fast as it reads them: beyond the socket's buffer waits one write at most. */
 export async function streamTasks(
   context: AppContext,
   reply: FastifyReply,
@@ -65,18 +66,41 @@ export async function streamTasks(
   return reply;
 }
 
+/**
+ * Lines of one turn of the event loop are one write, at its end: tasks come in groups, as the commits of their runs do, and a write
+ * costs as much as a task does.
+ */
 function sinkOf(writer: SocketWriter, onRoom: () => void, end: () => void): TaskSink {
+  let lines = '';
+  let isWaiting = false;
+
+  function flush(): void {
+    const batch = batchOf(lines);
+    lines = '';
+    if (batch !== undefined) writer.send(batch);
+    if (!isWaiting) return;
+    isWaiting = false;
+    void writer.ready().then((isOpen) => {
+      if (isOpen) onRoom();
+    });
+  }
+
   return {
     send(line) {
-      void writer.write(line);
-      if (line.length <= AT_ONCE && !writer.isFull()) return true;
-      void writer.ready().then((isOpen) => {
-        if (isOpen) onRoom();
-      });
+      if (lines === '') process.nextTick(flush);
+      lines += line;
+      if (lines.length <= AT_ONCE && !writer.isFull()) return true;
+      isWaiting = true;
       return false;
     },
-    offer: (line) => writer.offer(line),
-    end,
+    offer(line) {
+      flush();
+      writer.offer(line);
+    },
+    end() {
+      flush();
+      end();
+    },
   };
 }
 

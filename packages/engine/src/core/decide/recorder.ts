@@ -118,17 +118,18 @@ export class OpenBatch implements Batch {
   #request(node: NodePlan, path: readonly number[], inputs: JsonObject, of?: Sensitivity): EffectRequest {
     const { state, known, masking } = this.run;
     const key = nodeKey(node.id, path);
-    return {
+    const request: Building<EffectRequest> = {
       key,
       node,
       iteration: path,
       attempt: state.nodes.get(key)?.attempt ?? 0,
       visit: state.visits.get(key),
       inputs,
-      ...(known !== undefined && { redaction: { inputs: of, known, masking } }),
-      ...(this.run.record.configurable['budget'] !== undefined && { spent: spentBy(state) }),
       timeoutMs: node.settings.timeoutMs,
     };
+    if (known !== undefined) request.redaction = { inputs: of, known, masking };
+    if (this.run.record.configurable['budget'] !== undefined) request.spent = spentBy(state);
+    return request;
   }
 
   abort(key: EffectKey): void {

@@ -150,11 +150,20 @@ export function createPerformer(options: PerformerOptions): Performer {
 
   async function outcomeOf(job: Job): Promise<Outcome> {
     const { effect, tenant, runId, epoch, principal, limits } = job.task;
-    const nodeKey = executionOf(effect);
     const { attempt, redaction, spent, node } = effect;
-    const place = { tenant, principal, runId, epoch, nodeKey, attempt, limits, redaction, spent };
-    const budget = budgetOf(job.task.configurable);
-    const ports = options.openPorts({ ...place, nodeId: node.id, budget });
+    const ports = options.openPorts({
+      tenant,
+      principal,
+      runId,
+      epoch,
+      nodeId: node.id,
+      nodeKey: executionOf(effect),
+      attempt,
+      limits,
+      redaction,
+      spent,
+      budget: budgetOf(job.task.configurable),
+    });
     job.ports = ports;
     try {
       return toldOutcome(ports, checkResult(await resultOf(job, ports)));
@@ -276,15 +285,15 @@ function toldOutcome(ports: EffectPorts | undefined, outcome: Outcome): Outcome 
   return ports.hideOutcome({ ...outcome, events: [...used, ...(said ?? [])] });
 }
 
-/** The step's result is its outputs. */
-async function performWith(
+/** The step's result is its outputs. Not async: a promise around a promise takes three more turns of the microtask queue. */
+function performWith(
   { node: { type }, step }: EffectRequest,
   input: EffectInput,
   context: EffectContext,
 ): Promise<NodeResult> {
   if (type.kind === 'effect') return type.perform(input, context);
   if (type.kind !== 'steps' || step === undefined) throw new Error(`${type.typeId} is no effect`);
-  return { outputs: await type.perform({ ...input, step }, context) };
+  return type.perform({ ...input, step }, context).then((outputs) => ({ outputs }));
 }
 
 function performedType({ type }: NodePlan): EffectNodeType | StepsNodeType {

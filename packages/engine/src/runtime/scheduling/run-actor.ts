@@ -231,7 +231,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       if (phase.isOver) return;
       const input = nextInput();
       if (input === undefined) {
-        await endTrial();
+        if (trial !== undefined) await endTrial(trial);
         return phase.isOver ? undefined : rest();
       }
       const others = trial === undefined ? context.trialUnderWay() : trial.begin(nameOf(input));
@@ -240,16 +240,16 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       for (const words of lastWords(input)) await take(words);
       if (phase.isOver) return;
       await take(input);
-      await endTrial();
+      if (trial !== undefined) await endTrial(trial);
     }
   }
 
   /** What a suspect has decided is durable, or it has nothing to decide. */
-  async function endTrial(): Promise<void> {
-    if (trial === undefined || phase.isOver) return;
+  async function endTrial(present: Trial): Promise<void> {
+    if (phase.isOver) return;
     const isTakenBack = isNoteTakenBack;
     isNoteTakenBack = false;
-    if (await trial.end(run.state.nextSeq, isTakenBack)) trial = undefined;
+    if (await present.end(run.state.nextSeq, isTakenBack)) trial = undefined;
   }
 
   async function readInbox(): Promise<void> {
@@ -445,15 +445,20 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   /** Nothing to do now: the run waits for a call, or has ended. */
-  async function rest(): Promise<void> {
+  function rest(): Promise<void> | undefined {
     if (inputs.isDraining) {
       if (effects.size === 0) end({ type: 'stopped' });
-    } else if (effects.size === 0 && !inputs.hasUndecided && mayPark(context, run)) {
-      const step = { events: [], signals: [] };
-      const write = { epoch, expectedSeq: committedSeq, step, release: true, checkpointSeq };
-      const unit = batchUnit(context, run, write);
-      if (await commit(unit)) end({ type: 'parked', poked: inputs.isInboxUnread, wakeAt: unit.head.wakeAt });
-    } else armTimer();
+    } else if (effects.size === 0 && !inputs.hasUndecided && mayPark(context, run)) return letGo();
+    else armTimer();
+    return undefined;
+  }
+
+  /** Gives up the claim. */
+  async function letGo(): Promise<void> {
+    const step = { events: [], signals: [] };
+    const write = { epoch, expectedSeq: committedSeq, step, release: true, checkpointSeq };
+    const unit = batchUnit(context, run, write);
+    if (await commit(unit)) end({ type: 'parked', poked: inputs.isInboxUnread, wakeAt: unit.head.wakeAt });
   }
 
   function armTimer(): void {
