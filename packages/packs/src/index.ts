@@ -40,6 +40,7 @@ export {
   TRUST_MODES,
   type TrustMode,
 } from './signing/trust.ts';
+export { suitePack } from './suite/suite-packs.ts';
 export { ABI_VERSIONS } from './wasm/abi.ts';
 export type { ModuleCall } from './wasm/thread-messages.ts';
 export {

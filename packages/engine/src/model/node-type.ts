@@ -51,6 +51,8 @@ interface NodeTypeBase {
   readonly checkConfig?: (config: JsonObject, budget: WorkBudget) => readonly Problem[];
   /** Where it is known: the input ports that it has. Values for others do not reach it. */
   readonly inputPorts?: InputPortRules;
+  /** Named ports that nothing gives a value take the variable of their name. For types of the protocol's fixtures. */
+  readonly portsFromVariables?: true;
   /** Output ports of which only some are produced: an edge that names an absent one is not taken. */
   readonly branches?: readonly string[];
   /** Capability ids the host must provide; a missing one fails the node before it starts. */
