@@ -42,12 +42,16 @@ export {
   TRUST_MODES,
   type TrustMode,
 } from './signing/trust.ts';
+export { suitePack } from './suite/suite-packs.ts';
 export { ABI_VERSIONS } from './wasm/abi.ts';
+export type { ModuleCall } from './wasm/thread-messages.ts';
 export {
   openWasmPack,
+  type RunFacility,
   WASM_LIMITS,
   type WasmLimits,
   type WasmOutcome,
   type WasmPack,
+  type WasmWrites,
 } from './wasm/wasm-pack.ts';
 export { createWasmThreads, type WasmThreads } from './wasm/wasm-threads.ts';

@@ -394,6 +394,8 @@ export type NodeTypeDocument = {
   timeoutMs?: number;
   /** An attempt whose code reports no progress for so long has failed. */
   heartbeatTimeoutMs?: number;
+  /** What the code needs of its run: it asks people, or reads and sets variables or channels. Each of its calls is then a step of its node. */
+  uses?: Array<'questions' | 'variables' | 'channels'>;
 };
 
 export type RegisteredWorker = {
@@ -436,6 +438,8 @@ export type RegisterWorkerRequest = {
     timeoutMs?: number;
     /** An attempt whose code reports no progress for so long has failed. */
     heartbeatTimeoutMs?: number;
+    /** What the code needs of its run: it asks people, or reads and sets variables or channels. Each of its calls is then a step of its node. */
+    uses?: Array<'questions' | 'variables' | 'channels'>;
   }>;
   sdk?: string;
   /** A version whose schemas have changed is registered as VERSION+HEX, not refused. */
@@ -600,6 +604,18 @@ export type TaskReport = {
       retryAfterMs?: number;
       details?: JsonObject;
     };
+    ask?: {
+      kind: 'approval' | 'clarification' | 'external-event' | 'custom';
+      data?: JsonObject;
+      resumeSchema?: JsonObject;
+      timeoutMs?: number;
+    };
+    record?: JsonObject;
+    variables?: JsonObject;
+    channels?: Array<{
+      channel: string;
+      value: Json;
+    }>;
   }>;
   chunks?: Array<{
     taskId: string;
@@ -643,6 +659,18 @@ export type WorkerMessage = {
   secrets?: Record<string, string>;
   timeoutMs?: number;
   traceparent?: string;
+  run?: {
+    /** To the questions asked so far, in order. */
+    answers: Array<JsonObject>;
+    /** As the last call of this node returned it. */
+    record?: JsonObject;
+    /** As they were when the node began, in all its calls. */
+    variables?: JsonObject;
+    /** Those it may read, likewise. */
+    channels?: JsonObject;
+    /** Channels that it may write. */
+    writable?: Array<string>;
+  };
 } | {
   type: 'cancel';
   taskId: string;

@@ -105,7 +105,7 @@ async function prepare(newStore: () => readonly string[]): Promise<Prepared> {
 }
 
 describe.each([
-  ['SQLite', (): string[] => []],
+  ['SQLite', (): string[] => ['--registry']],
   ['PostgreSQL', (): string[] => ['--store', server().url, '--store-schema', newSchema()]],
 ])('weft conformance against our own host on %s', (_, newStore) => {
   let prepared: Prepared;

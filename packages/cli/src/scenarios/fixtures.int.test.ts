@@ -66,6 +66,8 @@ const ADVERTISED = [
   'conformance-subworkflow-mid-run-mutation-child',
   'conformance-subworkflow-parent',
   'conformance-version-fold',
+  'conformance-wasm-pack-memory-cap-breach',
+  'conformance-wasm-pack-roundtrip',
   'openwop-smoke-byok-roundtrip',
   'openwop-smoke-cost-emit',
 ];
@@ -112,7 +114,7 @@ describe.each(FIXTURE_SOURCES)('%s', (_, flags) => {
     const run = await ended(await create(workflowId, { inputs }));
 
     expect(definition.json).toMatchObject({ id: workflowId });
-    expect(run['status']).toBe(/fail|missing/.test(workflowId) ? 'failed' : 'completed');
+    expect(run['status']).toBe(/fail|missing|memory-cap/.test(workflowId) ? 'failed' : 'completed');
   });
 
   it('approval waits at its gate, refuses what it does not know, and continues when accepted', async () => {

@@ -1,7 +1,7 @@
 import { appendFile, cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { answer, doing, moduleText, wasmOf } from '@weft/packs/test-modules';
+import { answer, doing, type ModuleParts, moduleText, wasmOf } from '@weft/packs/test-modules';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../main.ts';
 import { type Project, startProject } from '../testing/own-code.ts';
@@ -31,7 +31,7 @@ async function installExample(): Promise<void> {
 }
 
 /** A pack whose only node type does this. */
-async function installOne(name: string, invoke: string): Promise<void> {
+async function installOne(name: string, invoke: string, parts: ModuleParts = {}): Promise<void> {
   const typeId = `acme.${name}`;
   const manifest = {
     name: `vendor.acme.${name}`,
@@ -40,10 +40,31 @@ async function installOne(name: string, invoke: string): Promise<void> {
     runtime: { language: 'wasm', entry: 'dist/a.wasm', wasm: { abiVersion: 1, memoryPagesMax: 4 } },
   };
   await write(`${name}/pack.json`, JSON.stringify(manifest));
-  await write(`${name}/dist/a.wasm`, await wasmOf(moduleText({ name: manifest.name, typeId, invoke })));
+  await write(
+    `${name}/dist/a.wasm`,
+    await wasmOf(moduleText({ ...parts, name: manifest.name, typeId, invoke })),
+  );
   await weft('pack', 'build', name, '-o', `${name}.tgz`);
   await weft('pack', 'install', `${name}.tgz`);
 }
+
+const QUESTION = '{"kind":"custom","data":{"customKind":"response"}}';
+
+/** Logs the time and random bytes it was told, asks, and answers what it was answered. */
+const ASKING = `(data (i32.const 1024) "${QUESTION.replaceAll('"', '\\"')}")
+  (func $digit (param $at i32) (param $of i32)
+    (i32.store8 (local.get $at) (i32.add (i32.const 97) (i32.and (local.get $of) (i32.const 15)))))
+  (func (export "openwop_node_invoke") (param i32 i32 i32) (result i64)
+    (local $at i32)
+    (i64.store (i32.const 2048) (call $now))
+    (call $random (i32.const 2056) (i32.const 8))
+    (local.set $at (i32.const 16))
+    (loop $next
+      (local.set $at (i32.sub (local.get $at) (i32.const 1)))
+      (call $digit (i32.add (i32.const 3000) (local.get $at)) (i32.load8_u (i32.add (i32.const 2048) (local.get $at))))
+      (br_if $next (local.get $at)))
+    (call $log (i32.const 2) (i32.const 3000) (i32.const 16))
+    (call $ask (i32.const 1024) (i32.const ${QUESTION.length})))`;
 
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'weft-packs-')));
@@ -54,7 +75,13 @@ beforeAll(async () => {
     doing('(loop $more (br_if $more (i32.ne (memory.grow (i32.const 1)) (i32.const -1)))) unreachable'),
   );
   await installOne('spin', doing('(loop $on (br $on)) (i32.const 0) (i32.const 0)'));
-  await installOne('ask', answer('{"outcome":"suspended","interrupt":{}}'));
+  await installOne('mute', answer(`{"outcome":"suspended","interrupt":${QUESTION}}`));
+  await installOne('ask', ASKING, {
+    imports: `(import "openwop" "openwop_interrupt" (func $ask (param i32 i32) (result i64)))
+      (import "openwop" "openwop_now_ms" (func $now (result i64)))
+      (import "openwop" "openwop_random" (func $random (param i32 i32)))
+      (import "openwop" "openwop_log" (func $log (param i32 i32 i32)))`,
+  });
   project = await startProject({ files: {}, flags: ['--packs', join(folder, 'packs')] });
 });
 afterAll(async () => {
@@ -97,7 +124,7 @@ describe('a host with packs', () => {
 
   it.each([
     ['acme.grow', {}, 'wasm_cap_breached'],
-    ['acme.ask', {}, 'wasm_suspend_not_implemented'],
+    ['acme.mute', {}, 'wasm_suspend_not_implemented'],
     ['acme.spin', { timeoutMs: 500 }, 'timeout'],
   ])('survives a module that misbehaves: %s', async (typeId, settings, code) => {
     const ended = await project.ended(await project.run(typeId, {}, settings));
@@ -127,6 +154,37 @@ describe('a host with packs', () => {
       ['node.failed', undefined],
     ]);
     expect(await outline(again)).toEqual(await outline(runId));
+  });
+
+  it('asks people, outlives a kill of the host while it waits, and is told again what it was told before', async () => {
+    const runId = await project.run('acme.ask');
+    const isWaiting = (id: string) => async () =>
+      (await project.client.runs.get(id)).status === 'waiting-input';
+    await project.until(isWaiting(runId));
+    await project.host.kill();
+    await project.restartHost();
+    await project.until(() => project.host.output().includes('is listening at'));
+
+    const answered = { outcome: 'completed', output: { said: 'yes' } };
+    await project.client.runs.resolve(runId, 'node', answered);
+    const ended = await project.ended(runId);
+    const { runId: again } = await project.client.runs.fork(runId, { mode: 'replay', fromSeq: 0 });
+    await project.ended(again);
+
+    expect(ended).toMatchObject({ status: 'completed' });
+    const told = async (id: string) => {
+      const { events } = await project.client.runs.poll(id);
+      return events.map(
+        ({ type, payload }) => [type, type === 'log.appended' ? payload : undefined] as const,
+      );
+    };
+    const story = await told(runId);
+    const logs = story.flatMap(([type, payload]) =>
+      type === 'log.appended' ? [JSON.stringify(payload)] : [],
+    );
+    expect(logs).toHaveLength(2);
+    expect(logs[1]).toBe(logs[0]);
+    expect(await told(again)).toEqual(story);
   });
 
   it('does not start with a pack that was changed after it was installed', async () => {

@@ -262,11 +262,14 @@ function acceptanceOf(loss: StoreLoss, { database }: DataFolder, log: Log): Audi
 async function packOptions({
   registry,
   packs,
+  conformance,
 }: ServeSettings): Promise<Pick<HostOptions, 'packs' | 'nodePackRuntimes'>> {
   return {
     packs: registry ? (await import('../packs/pack-format.ts')).PACK_FORMAT : undefined,
     nodePackRuntimes:
-      packs === undefined ? undefined : (await import('../packs/pack-runtimes.ts')).PACK_RUNTIMES,
+      packs === undefined && !conformance
+        ? undefined
+        : (await import('../packs/pack-runtimes.ts')).PACK_RUNTIMES,
   };
 }
 

@@ -4,6 +4,7 @@ import {
   isName,
   type Json,
   type JsonObject,
+  type NodeTypeDocument,
   type Problem,
   type PromptTemplateDocument,
   type WorkBudget,
@@ -51,6 +52,8 @@ interface NodeTypeBase {
   readonly checkConfig?: (config: JsonObject, budget: WorkBudget) => readonly Problem[];
   /** Where it is known: the input ports that it has. Values for others do not reach it. */
   readonly inputPorts?: InputPortRules;
+  /** Named ports that nothing gives a value take the variable of their name. For types of the protocol's fixtures. */
+  readonly portsFromVariables?: true;
   /** Output ports of which only some are produced: an edge that names an absent one is not taken. */
   readonly branches?: readonly string[];
   /** Capability ids the host must provide; a missing one fails the node before it starts. */
@@ -178,6 +181,8 @@ export interface NodeResult {
   readonly ask?: Question;
   /** Does not complete but goes back to the start of the cycle that the node closes. */
   readonly again?: true;
+  /** Of a worker's call that asks: handed to the next call of the same node, and shown to no one. */
+  readonly record?: JsonObject;
 }
 
 export interface NodeEvent {
@@ -368,6 +373,8 @@ export interface ServedBy {
   /** Ids of secrets whose values go to the worker with the task. */
   readonly secrets: readonly string[];
   readonly heartbeatTimeoutMs?: number | undefined;
+  /** What its code needs of its run; nothing else of a result than outputs is taken from a type that needs nothing. */
+  readonly uses: NonNullable<NodeTypeDocument['uses']>;
   /** All that is wrong with the values. Throw HostError when finding it costs more than the budget has. */
   readonly checkInputs: (values: JsonObject, budget: WorkBudget) => readonly Problem[];
   readonly checkOutputs: (values: JsonObject, budget: WorkBudget) => readonly Problem[];
@@ -400,6 +407,8 @@ export interface StepsNodeType extends NodeTypeBase {
   perform(input: StepInput, context: EffectContext): Promise<JsonObject>;
   /** Types that perform some of its steps instead: those whose request names one as `node`, with its `arguments` as their inputs. */
   performers?(prepared: unknown): ReadonlyMap<string, EffectNodeType>;
+  /** Of code of users that uses its run: every step is a call of this (core/steps/worker-calls.ts). */
+  readonly called?: EffectNodeType & { readonly servedBy: ServedBy };
 }
 
 export type StepMove =

@@ -29,6 +29,8 @@ export interface ModuleParts {
   readonly imports?: string;
   /** Body of `openwop_node_invoke`: node, request, size → pointer and length. */
   readonly invoke?: string;
+  /** Body of `openwop_alloc`. */
+  readonly alloc?: string;
   readonly more?: string;
   readonly without?: string;
 }
@@ -42,6 +44,7 @@ export function moduleText(parts: ModuleParts = {}): string {
     abi = 1,
     imports = '',
     invoke = answer('{"outcome":"completed","output":{}}'),
+    alloc = '(i32.const 32768)',
     more = '',
   } = parts;
   const text = `(module ${imports}
@@ -51,7 +54,7 @@ export function moduleText(parts: ModuleParts = {}): string {
     (func (export "openwop_pack_name") (result i32 i32) (i32.const 16) (i32.const ${name.length}))
     (func (export "openwop_node_count") (result i32) (i32.const 1))
     (func (export "openwop_node_id_at") (param i32) (result i32 i32) (i32.const 64) (i32.const ${typeId.length}))
-    (func (export "openwop_alloc") (param i32) (result i32) (i32.const 32768))
+    (func (export "openwop_alloc") (param i32) (result i32) ${alloc})
     (func (export "openwop_free") (param i32 i32))
     ${invoke} ${more})`;
   return parts.without === undefined ? text : text.replace(`(export "${parts.without}")`, '');

@@ -30,6 +30,12 @@ export const OFFERED_IMPORTS: readonly string[] = [
 ];
 
 /** What writes answer. */
-export const STATUS = { ok: 0, channelAccessDenied: 1, capabilityBreach: 20 } as const;
+export const STATUS = {
+  ok: 0,
+  channelAccessDenied: 1,
+  validationError: 10,
+  notFound: 11,
+  capabilityBreach: 20,
+} as const;
 
 export const LOG_LEVELS = ['debug', 'debug', 'info', 'warn', 'error'] as const;

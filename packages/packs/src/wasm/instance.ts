@@ -5,25 +5,18 @@
  *      follow from the call.
  */
 import { createHash } from 'node:crypto';
-import { IMPORT_MODULE, LOG_LEVELS, PAGE_BYTES, STATUS } from './abi.ts';
-import type { LogLine, ModuleCall, ModuleFailure } from './thread-messages.ts';
+import { IMPORT_MODULE, LOG_LEVELS, PAGE_BYTES } from './abi.ts';
+import { Asked, createRunImports } from './run-imports.ts';
+import type { LogLine, ModuleCall, ModuleFailure, ModuleWrites } from './thread-messages.ts';
 
 const LONGEST_RESPONSE = 4 * 1024 * 1024;
+/** What a module tells by an import: a name, a value, a question. */
+const LONGEST_GIVEN = 256 * 1024;
 const LONGEST_NAME = 256;
 const MOST_NODES = 200;
 const MOST_LOGS = 100;
 const LONGEST_LOG = 4_096;
 const MOST_RANDOM = 65_536;
-
-/** Ends the call from inside an import, whatever the module makes of it. */
-export class ModuleStop extends Error {
-  readonly failure: ModuleFailure;
-
-  constructor(failure: ModuleFailure) {
-    super(failure.message);
-    this.failure = failure;
-  }
-}
 
 export interface Instance {
   abiVersion(): number;
@@ -33,20 +26,17 @@ export interface Instance {
   /** Why a call was cut short by the engine. */
   failureOf(error: unknown): ModuleFailure;
   readonly logs: readonly LogLine[];
+  readonly writes: ModuleWrites;
 }
 
-type Call = Pick<ModuleCall, 'nowMs' | 'seed'>;
+type Call = Pick<ModuleCall, 'nowMs' | 'seed' | 'run'>;
 
 export function openInstance(module: WebAssembly.Module, call: Call): Instance {
   const logs: LogLine[] = [];
   // Known when the module has started; its start function may call imports before.
-  const own: { memory?: WebAssembly.Memory } = {};
-  let stopped: ModuleStop | undefined;
-
-  function stop(failure: ModuleFailure): never {
-    stopped ??= new ModuleStop(failure);
-    throw stopped;
-  }
+  const own: { memory?: WebAssembly.Memory; alloc?: (size: number) => unknown } = {};
+  const run = createRunImports(call.run);
+  let stopped: Asked | undefined;
 
   function bytesAt(pointer: unknown, length: unknown, longest: number, what: string): Uint8Array {
     const [at, size] = [Number(pointer) >>> 0, Number(length) >>> 0];
@@ -61,12 +51,33 @@ export function openInstance(module: WebAssembly.Module, call: Call): Instance {
   const text = (bytes: Uint8Array, isFatal = true) =>
     new TextDecoder('utf-8', { fatal: isFatal }).decode(bytes);
 
+  const given = (pointer: number, length: number) =>
+    text(bytesAt(pointer, length, LONGEST_GIVEN, 'an argument'));
+
+  /** Lays a text into the memory of the module, where the module frees it. */
+  function lay(answer: string | undefined): Pair {
+    if (answer === undefined || own.alloc === undefined) return pairFor(0, 0);
+    const bytes = new TextEncoder().encode(answer);
+    const pointer = Number(own.alloc(bytes.length)) >>> 0;
+    bytesAt(pointer, bytes.length, bytes.length, 'what an import answers').set(bytes);
+    return pairFor(pointer, bytes.length);
+  }
+
   const imports = {
-    openwop_channel_read: () => NOTHING,
-    openwop_channel_write: () => STATUS.channelAccessDenied,
-    openwop_variable_get: () => NOTHING,
-    openwop_variable_set: () => STATUS.capabilityBreach,
-    openwop_interrupt: () => stop(NO_SUSPENSION),
+    openwop_channel_read: (pointer: number, length: number) => lay(run.readChannel(given(pointer, length))),
+    openwop_channel_write: (name: number, nameLength: number, value: number, length: number) =>
+      run.writeChannel(given(name, nameLength), given(value, length)),
+    openwop_variable_get: (pointer: number, length: number) => lay(run.readVariable(given(pointer, length))),
+    openwop_variable_set: (name: number, nameLength: number, value: number, length: number) =>
+      run.setVariable(given(name, nameLength), given(value, length)),
+    openwop_interrupt(pointer: number, length: number) {
+      try {
+        return lay(run.interrupt(given(pointer, length)));
+      } catch (error) {
+        if (error instanceof Asked) stopped ??= error;
+        throw error;
+      }
+    },
     openwop_log(level: number, pointer: number, length: number) {
       if (logs.length >= MOST_LOGS) return;
       const line = bytesAt(pointer, Math.min(length >>> 0, LONGEST_LOG), LONGEST_LOG, 'a log line');
@@ -80,10 +91,11 @@ export function openInstance(module: WebAssembly.Module, call: Call): Instance {
 
   const exported = new WebAssembly.Instance(module, { [IMPORT_MODULE]: imports }).exports;
   own.memory = exported['memory'] as WebAssembly.Memory;
+  own.alloc = exported['openwop_alloc'] as (size: number) => unknown;
 
   function ask(name: string, ...args: number[]): unknown {
     const result: unknown = (exported[name] as (...given: number[]) => unknown)(...args);
-    // A module that caught what an import threw has ended all the same.
+    // A module that caught the question on its way out has asked all the same.
     if (stopped !== undefined) throw stopped;
     return result;
   }
@@ -95,6 +107,7 @@ export function openInstance(module: WebAssembly.Module, call: Call): Instance {
 
   return {
     logs,
+    writes: run.writes,
     abiVersion: () => Number(ask('openwop_abi_version')),
     packName: () => textOf(ask('openwop_pack_name'), LONGEST_NAME, 'the name of the pack'),
     typeIds() {
@@ -108,10 +121,13 @@ export function openInstance(module: WebAssembly.Module, call: Call): Instance {
       const bytes = new TextEncoder().encode(request);
       const pointer = Number(ask('openwop_alloc', bytes.length)) >>> 0;
       bytesAt(pointer, bytes.length, bytes.length, 'the request').set(bytes);
-      return textOf(ask('openwop_node_invoke', index, pointer, bytes.length), LONGEST_RESPONSE, 'the answer');
+      const result = ask('openwop_node_invoke', index, pointer, bytes.length);
+      const response = textOf(result, LONGEST_RESPONSE, 'the answer');
+      const [at, length] = pairOf(result);
+      if (length > 0) ask('openwop_free', at, length);
+      return response;
     },
     failureOf(error) {
-      if (error instanceof ModuleStop) return error.failure;
       const message = error instanceof Error ? error.message : String(error);
       return (
         memoryBreach(own.memory) ?? {
@@ -123,11 +139,6 @@ export function openInstance(module: WebAssembly.Module, call: Call): Instance {
   };
 }
 
-export const NO_SUSPENSION: ModuleFailure = {
-  code: 'wasm_suspend_not_implemented',
-  message: 'The module wants to suspend the run, which nodes of WASM packs cannot do on this host.',
-};
-
 /** Both forms of a pointer and a length: two numbers, or one of 64 bits with the length in the upper half. */
 function pairOf(result: unknown): readonly [number, number] {
   if (Array.isArray(result) && result.length === 2) return [Number(result[0]), Number(result[1])];
@@ -136,14 +147,20 @@ function pairOf(result: unknown): readonly [number, number] {
   throw new Error('a result is neither two numbers nor one of 64 bits');
 }
 
-/** No pointer and no length, in whichever form the module declares its import: the engine asks for the one or the other. */
-const NOTHING = {
-  [Symbol.toPrimitive]: () => 0n,
-  *[Symbol.iterator]() {
-    yield 0;
-    yield 0;
-  },
-};
+interface Pair extends Iterable<number> {
+  [Symbol.toPrimitive](): bigint;
+}
+
+/** A pointer and a length, in whichever form the module declares its import: the engine asks for the one or the other. */
+function pairFor(pointer: number, length: number): Pair {
+  return {
+    [Symbol.toPrimitive]: () => (BigInt(length) << 32n) | BigInt(pointer),
+    *[Symbol.iterator]() {
+      yield pointer;
+      yield length;
+    },
+  };
+}
 
 /** The engine does not say why a module gave up; one whose memory cannot grow any more ran out of it. */
 function memoryBreach(memory: WebAssembly.Memory | undefined): ModuleFailure | undefined {

@@ -1,5 +1,6 @@
 /** The thread in which modules run (wasm-threads.ts). It knows nothing but what it is sent. */
 import { parentPort } from 'node:worker_threads';
+import { Asked } from './run-imports.ts';
 import { type Instance, openInstance } from './instance.ts';
 import type { FromThread, ToThread } from './thread-messages.ts';
 
@@ -19,8 +20,11 @@ function perform(message: ToThread): FromThread {
         failure: { code: 'wasm_pack_unknown_type', message: `The module does not have ${message.typeId}.` },
         logs: [],
       };
-    return { kind: 'answered', response: instance.invoke(index, message.request), logs: instance.logs };
+    const response = instance.invoke(index, message.request);
+    return { kind: 'answered', response, writes: instance.writes, logs: instance.logs };
   } catch (error) {
+    if (error instanceof Asked)
+      return { kind: 'asked', question: error.question, logs: instance?.logs ?? [] };
     const failure = instance?.failureOf(error) ?? {
       code: 'wasm_invocation_failed',
       message: `The module cannot be started: ${error instanceof Error ? error.message : String(error)}.`,

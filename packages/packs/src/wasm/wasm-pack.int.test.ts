@@ -27,6 +27,35 @@ async function invoke(parts: ModuleParts, limits?: WasmLimits) {
   return (await open(moduleText(parts), {}, limits)).invoke(CALL);
 }
 
+/** Reads and sets the variable `v` and the channel `c`, and logs what it was answered. */
+function runModule(): string {
+  const imports = `(import "openwop" "openwop_variable_get" (func $get (param i32 i32) (result i64)))
+    (import "openwop" "openwop_variable_set" (func $set (param i32 i32 i32 i32) (result i32)))
+    (import "openwop" "openwop_channel_read" (func $read (param i32 i32) (result i32 i32)))
+    (import "openwop" "openwop_channel_write" (func $write (param i32 i32 i32 i32) (result i32)))
+    (import "openwop" "openwop_log" (func $log (param i32 i32 i32)))`;
+  const body = `(local $pair i64)
+    ${[1, 2]
+      .map(
+        (time) => `(local.set $pair (call $get (i32.const 2048) (i32.const 1)))
+      (call $log (i32.const 2) (i32.wrap_i64 (local.get $pair)) (i32.wrap_i64 (i64.shr_u (local.get $pair) (i64.const 32))))
+      ${time === 1 ? '(if (call $set (i32.const 2048) (i32.const 1) (i32.const 2050) (i32.const 3)) (then unreachable))' : ''}`,
+      )
+      .join('')}
+    (call $say (call $read (i32.const 2049) (i32.const 1)))
+    (i32.store8 (i32.const 2060) (i32.add (i32.const 48) (call $write (i32.const 2049) (i32.const 1) (i32.const 2050) (i32.const 3))))
+    (call $log (i32.const 2) (i32.const 2060) (i32.const 1))`;
+  const more = `(data (i32.const 2048) "vc[1]")
+    (func $say (param i32 i32) (call $log (i32.const 2) (local.get 0) (local.get 1)))`;
+  return moduleText({ imports, more, invoke: answer('{"outcome":"completed","output":{}}', body) });
+}
+
+/** Asks, and answers what it was answered. */
+function askingModule(question: string): string {
+  return `(data (i32.const 1024) "${question.replaceAll('"', '\\"')}")
+    ${doing(`(call $ask (i32.const 1024) (i32.const ${question.length}))`)}`;
+}
+
 const FOREVER = '(loop $on (br $on))';
 const HASTY = { ...WASM_LIMITS, maxExecutionMs: 300 };
 
@@ -34,6 +63,7 @@ describe('a WASM pack', () => {
   it('answers with pointers and lengths as two numbers', async () => {
     expect(await invoke({ invoke: answer('{"outcome":"completed","output":{"a":1}}') })).toEqual({
       outputs: { a: 1 },
+      writes: { variables: {}, channels: [] },
       logs: [],
     });
   });
@@ -50,7 +80,7 @@ describe('a WASM pack', () => {
     const greet = async (inputs: JsonObject) =>
       pack.invoke({ ...CALL, typeId: 'example.hello.greet', request: JSON.stringify({ inputs }) });
 
-    expect(await greet({ name: 'Ada "A" Löve\n' })).toEqual({
+    expect(await greet({ name: 'Ada "A" Löve\n' })).toMatchObject({
       outputs: { greeting: 'Hello, Ada "A" Löve\n!' },
       logs: [['info', 'greeting']],
     });
@@ -71,25 +101,77 @@ describe('a WASM pack', () => {
   it('gets the time of the call, bytes that follow from its seed, and nothing else (J-3)', async () => {
     const imports = `(import "openwop" "openwop_now_ms" (func $now (result i64)))
       (import "openwop" "openwop_random" (func $random (param i32 i32)))
-      (import "openwop" "openwop_variable_get" (func $get (param i32 i32) (result i64)))
-      (import "openwop" "openwop_channel_read" (func $read (param i32 i32) (result i32 i32)))
-      (import "openwop" "openwop_channel_write" (func $write (param i32 i32 i32 i32) (result i32)))
-      (import "openwop" "openwop_variable_set" (func $set (param i32 i32 i32 i32) (result i32)))`;
+      (import "openwop" "openwop_log" (func $log (param i32 i32 i32)))`;
     const check = `(if (i64.ne (call $now) (i64.const ${CALL.nowMs})) (then unreachable))
-      (if (i64.ne (call $get (i32.const 0) (i32.const 1)) (i64.const 0)) (then unreachable))
-      (call $read (i32.const 0) (i32.const 1)) (if (i32.or) (then unreachable))
-      (if (i32.ne (call $write (i32.const 0) (i32.const 1) (i32.const 0) (i32.const 1)) (i32.const 1)) (then unreachable))
-      (if (i32.ne (call $set (i32.const 0) (i32.const 1) (i32.const 0) (i32.const 1)) (i32.const 20)) (then unreachable))
       (call $random (i32.const 2048) (i32.const 40))
       (call $log (i32.const 1) (i32.const 2048) (i32.const 40))`;
-    const log = '(import "openwop" "openwop_log" (func $log (param i32 i32 i32)))';
-    const invoke = answer('{"outcome":"completed","output":{}}', check);
-    const pack = await open(moduleText({ imports: imports + log, invoke }));
+    const pack = await open(
+      moduleText({ imports, invoke: answer('{"outcome":"completed","output":{}}', check) }),
+    );
     const said = async (seed: string) => JSON.stringify(await pack.invoke({ ...CALL, seed }));
 
+    expect(pack.uses).toEqual([]);
     expect(await said('a')).toBe(await said('a'));
     expect(await said('a')).not.toBe(await said('b'));
     expect(await said('a')).toContain('"outputs":{}');
+  });
+
+  it('reads and sets what it was given of its run, in both forms of a result', async () => {
+    const pack = await open(runModule());
+    const channels = { c: [1], locked: null };
+    const run = { answers: [], variables: { v: 'old' }, channels, writable: ['c'] };
+
+    expect([...pack.uses].sort()).toEqual(['channels', 'variables']);
+    expect(await pack.invoke({ ...CALL, run })).toMatchObject({
+      outputs: {},
+      writes: { variables: { v: [1] }, channels: [{ channel: 'c', value: [1] }] },
+      // Read before and after it is set; a channel as it was; then what each write answers.
+      logs: ['"old"', '[1]', '[1]', '0'].map((said) => ['info', said]),
+    });
+    expect(await pack.invoke({ ...CALL, run: { ...run, writable: [] } })).toMatchObject({
+      logs: [
+        ['info', '"old"'],
+        ['info', '[1]'],
+        ['info', '[1]'],
+        ['info', '1'],
+      ],
+      writes: { channels: [] },
+    });
+    expect(await pack.invoke(CALL)).toMatchObject({
+      // What does not exist is nothing, not even an empty text.
+      logs: [
+        ['info', ''],
+        ['info', '[1]'],
+        ['info', ''],
+        ['info', ';'],
+      ],
+      writes: { channels: [] },
+    });
+  });
+
+  it.each([
+    ['by its import', 'openwop_interrupt', { uses: ['questions'] }],
+    ['by its answer', undefined, { uses: [] }],
+  ])('asks %s, and has the answer when it is called again', async (_, by, { uses }) => {
+    const question = '{"kind":"approval","key":"k","data":{"title":"Now?"}}';
+    const invoke =
+      by === undefined ? answer(`{"outcome":"suspended","interrupt":${question}}`) : askingModule(question);
+    const pack = await open(
+      moduleText({
+        ...(by !== undefined && {
+          imports: '(import "openwop" "openwop_interrupt" (func $ask (param i32 i32) (result i32 i32)))',
+        }),
+        invoke,
+      }),
+    );
+
+    expect(pack.uses).toEqual(uses);
+    expect(await pack.invoke(CALL)).toMatchObject({ ask: { kind: 'approval', data: { title: 'Now?' } } });
+    const output = { outcome: 'completed', output: { action: 'accept' } };
+    if (by !== undefined)
+      expect(await pack.invoke({ ...CALL, run: { answers: [output] } })).toMatchObject({
+        outputs: { action: 'accept' },
+      });
   });
 
   it.each<[string, string, JsonObject]>([
@@ -99,7 +181,12 @@ describe('a WASM pack', () => {
       { code: 'card_declined', message: 'No.' },
     ],
     ['a code that is none', '{"outcome":"failed","error":{"code":"DROP TABLE"}}', { code: 'node_failed' }],
-    ['a suspension', '{"outcome":"suspended","interrupt":{}}', { code: 'wasm_suspend_not_implemented' }],
+    [
+      'a question of no kind',
+      '{"outcome":"suspended","interrupt":{"kind":"oracle"}}',
+      { code: 'wasm_invocation_failed' },
+    ],
+    ['no question', '{"outcome":"suspended"}', { code: 'wasm_invocation_failed' }],
     ['an outcome that is none', '{"outcome":"won"}', { code: 'wasm_invocation_failed' }],
     ['an output that is no object', '{"outcome":"completed","output":7}', { code: 'wasm_invocation_failed' }],
     ['no JSON', 'hello', { code: 'wasm_invocation_failed' }],
@@ -140,12 +227,21 @@ describe('a WASM pack', () => {
       'wasm_invocation_failed',
     ],
     [
-      'asks for an interrupt',
+      'asks what is behind its memory',
       {
         imports: '(import "openwop" "openwop_interrupt" (func $ask (param i32 i32) (result i64)))',
-        invoke: doing('(drop (call $ask (i32.const 0) (i32.const 0))) (i32.const 0) (i32.const 0)'),
+        invoke: doing('(drop (call $ask (i32.const 0) (i32.const 70000))) (i32.const 0) (i32.const 0)'),
       },
-      'wasm_suspend_not_implemented',
+      'wasm_invocation_failed',
+    ],
+    [
+      'has no room for an answer of the host',
+      {
+        imports: '(import "openwop" "openwop_variable_get" (func $get (param i32 i32) (result i64)))',
+        invoke: doing('(drop (call $get (i32.const 16) (i32.const 1))) (i32.const 0) (i32.const 0)'),
+        alloc: '(i32.const 65535)',
+      },
+      'wasm_invocation_failed',
     ],
   ])('that %s fails its call alone', async (_, parts, code) => {
     const outcome = await invoke(parts);

@@ -1,11 +1,18 @@
-import { isHostError, isJsonObject, type Json, type JsonObject, parseStrictJson } from '@weft/protocol';
+import {
+  HostError,
+  isHostError,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  nameProblem,
+  parseStrictJson,
+} from '@weft/protocol';
 import type { OpenedPack } from '../install/open-pack.ts';
 import { PackError } from '../pack-error.ts';
 import { ABI_VERSIONS, PAGE_BYTES } from './abi.ts';
 import { compileModule } from './check-module.ts';
-import { NO_SUSPENSION } from './instance.ts';
 import { limitMemory } from './limit-memory.ts';
-import type { FromThread, LogLine, ModuleCall } from './thread-messages.ts';
+import type { FromThread, LogLine, ModuleCall, ModuleWrites } from './thread-messages.ts';
 import type { WasmThreads } from './wasm-threads.ts';
 
 export interface WasmLimits {
@@ -17,8 +24,30 @@ export const WASM_LIMITS: WasmLimits = { maxMemoryBytes: 128 * 1024 * 1024, maxE
 
 /** What became of a call. */
 export type WasmOutcome =
-  | { readonly outputs: JsonObject; readonly error?: undefined; readonly logs: readonly LogLine[] }
+  | {
+      readonly outputs: JsonObject;
+      readonly writes: WasmWrites;
+      readonly error?: undefined;
+      readonly logs: readonly LogLine[];
+    }
+  | { readonly ask: WasmQuestion; readonly error?: undefined; readonly logs: readonly LogLine[] }
   | { readonly error: WasmError; readonly logs: readonly LogLine[] };
+
+/** What a module sets in its run. */
+export interface WasmWrites {
+  readonly variables: JsonObject;
+  readonly channels: readonly { readonly channel: string; readonly value: Json }[];
+}
+
+/** What a module asks people; which data a kind needs is for the host to say. */
+export interface WasmQuestion {
+  readonly kind: (typeof ASKED_KINDS)[number];
+  readonly data: JsonObject;
+  readonly resumeSchema?: JsonObject;
+  readonly timeoutMs?: number;
+}
+
+const ASKED_KINDS = ['approval', 'clarification', 'external-event', 'custom'] as const;
 
 export interface WasmError {
   readonly code: string;
@@ -27,7 +56,24 @@ export interface WasmError {
 }
 
 export interface WasmPack {
+  /** What the module needs of its runs, by what it imports. */
+  readonly uses: readonly RunFacility[];
   invoke(call: ModuleCall, signal?: AbortSignal): Promise<WasmOutcome>;
+}
+
+export type RunFacility = 'questions' | 'variables' | 'channels';
+
+const FACILITIES: Readonly<Record<string, RunFacility>> = {
+  openwop_interrupt: 'questions',
+  openwop_variable_get: 'variables',
+  openwop_variable_set: 'variables',
+  openwop_channel_read: 'channels',
+  openwop_channel_write: 'channels',
+};
+
+function facilitiesOf(module: WebAssembly.Module): readonly RunFacility[] {
+  const used = WebAssembly.Module.imports(module).flatMap(({ name }) => FACILITIES[name] ?? []);
+  return [...new Set(used)];
 }
 
 /** To be told what a module says about itself, it may take so long. */
@@ -73,6 +119,7 @@ export async function openWasmPack(
       `The WASM module does not have ${missing.typeId}, which the manifest names.`,
     );
   return {
+    uses: facilitiesOf(module),
     async invoke(call, signal) {
       const answer = await threads.run(
         { kind: 'invoke', module, ...call },
@@ -99,22 +146,24 @@ function outcomeOf(answer: FromThread): WasmOutcome {
     return { error: { code, message, ...(details !== undefined && { details: { ...details } }) }, logs };
   }
   try {
-    return responseOf(parseStrictJson(answer.response), logs);
+    if (answer.kind === 'asked') return askedOf(parseStrictJson(answer.question), logs);
+    return responseOf(parseStrictJson(answer.response), answer.writes, logs);
   } catch (error) {
     if (!isHostError(error)) throw error;
-    return failed(`The module answered what is no JSON: ${error.message}`, logs);
+    return failed(`What the module said cannot be used: ${error.message}`, logs);
   }
 }
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
 /** The response is untrusted: everything in it is looked at before it is used. */
-function responseOf(response: Json, logs: readonly LogLine[]): WasmOutcome {
+function responseOf(response: Json, writes: ModuleWrites, logs: readonly LogLine[]): WasmOutcome {
   if (!isJsonObject(response)) return failed('The module answered with no object.', logs);
-  const { outcome, output, error } = response;
-  if (outcome === 'completed' && isJsonObject(output ?? null)) return { outputs: output as JsonObject, logs };
+  const { outcome, output, error, interrupt = null } = response;
+  if (outcome === 'completed' && isJsonObject(output ?? null))
+    return { outputs: output as JsonObject, writes: writesOf(writes), logs };
   if (outcome === 'completed') return failed('The output of the module is no object.', logs);
-  if (outcome === 'suspended') return { error: NO_SUSPENSION_ERROR, logs };
+  if (outcome === 'suspended') return askedOf(interrupt, logs);
   if (outcome === 'failed' && isJsonObject(error ?? null))
     return { error: errorOf(error as JsonObject), logs };
   return failed(`The module answered with the outcome ${JSON.stringify(outcome)?.slice(0, 80)}.`, logs);
@@ -129,7 +178,40 @@ function errorOf({ code, message, details }: JsonObject): WasmError {
   };
 }
 
-const NO_SUSPENSION_ERROR: WasmError = { code: NO_SUSPENSION.code, message: NO_SUSPENSION.message };
+function writesOf({ variables, channels }: ModuleWrites): WasmWrites {
+  const named = Object.entries(variables).map(([name, value]) => {
+    const problem = nameProblem(name);
+    if (problem !== undefined) throw new HostError('validation_error', `The name of a variable ${problem}.`);
+    return [name, parseStrictJson(value)] as const;
+  });
+  return {
+    variables: Object.fromEntries(named),
+    channels: channels.map(({ channel, value }) => ({ channel, value: parseStrictJson(value) })),
+  };
+}
+
+const LONGEST_QUESTION = 64 * 1024;
+
+function askedOf(question: Json, logs: readonly LogLine[]): WasmOutcome {
+  if (!isJsonObject(question)) return failed('The question of the module is no object.', logs);
+  const { kind, data = {}, resumeSchema, timeoutMs } = question;
+  const known = ASKED_KINDS.find((each) => each === kind);
+  if (known === undefined)
+    return failed(`The question of the module has none of the kinds ${ASKED_KINDS.join(', ')}.`, logs);
+  if (!isJsonObject(data)) return failed('The data of the question of the module are no object.', logs);
+  if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && Number(timeoutMs) > 0))
+    return failed('timeoutMs of the question of the module is no positive whole number.', logs);
+  const ask = {
+    kind: known,
+    data,
+    ...(isJsonObject(resumeSchema) && { resumeSchema }),
+    ...(timeoutMs !== undefined && { timeoutMs: Number(timeoutMs) }),
+  };
+  const size = JSON.stringify(ask).length;
+  if (size > LONGEST_QUESTION)
+    return failed(`The question of the module has ${size} characters; ${LONGEST_QUESTION} at most.`, logs);
+  return { ask, logs };
+}
 
 function failed(message: string, logs: readonly LogLine[]): WasmOutcome {
   return { error: { code: 'wasm_invocation_failed', message }, logs };

@@ -50,6 +50,11 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
     '/results/0/outputs/*',
     '/results/0/error/message',
     '/results/0/error/details/*',
+    '/results/0/ask/data/*', // held to the config of the gate that asks the same
+    '/results/0/ask/resumeSchema/*',
+    '/results/0/record/*',
+    '/results/0/variables/*',
+    '/results/0/channels/0/value',
     '/chunks/0/text',
     '/progress/0/details',
     '/logs/0/message',

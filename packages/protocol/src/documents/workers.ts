@@ -61,6 +61,14 @@ export const NodeTypeDocumentSchema = closed({
       description: 'An attempt whose code reports no progress for so long has failed.',
     }),
   ),
+  uses: optional(
+    Type.Array(Type.Enum(['questions', 'variables', 'channels']), {
+      minItems: 1,
+      uniqueItems: true,
+      description:
+        'What the code needs of its run: it asks people, or reads and sets variables or channels. Each of its calls is then a step of its node.',
+    }),
+  ),
 });
 
 const taskRef = {
@@ -104,6 +112,24 @@ export const RegisteredWorkerSchema = open({
   }),
 });
 
+/** For a type that `uses` something of its run. */
+export const TaskRunSchema = open({
+  answers: Type.Array(jsonObject, { description: 'To the questions asked so far, in order.' }),
+  record: optional(
+    Type.Unsafe<JsonObject>({ type: 'object', description: 'As the last call of this node returned it.' }),
+  ),
+  variables: optional(
+    Type.Unsafe<JsonObject>({
+      type: 'object',
+      description: 'As they were when the node began, in all its calls.',
+    }),
+  ),
+  channels: optional(
+    Type.Unsafe<JsonObject>({ type: 'object', description: 'Those it may read, likewise.' }),
+  ),
+  writable: optional(Type.Array(nonEmpty, { description: 'Channels that it may write.' })),
+});
+
 /** One line of the stream of a worker. A worker ignores types of lines that it does not know. */
 export const WorkerMessageSchema = Type.Union([
   open({
@@ -123,6 +149,7 @@ export const WorkerMessageSchema = Type.Union([
     ),
     timeoutMs: optional(positive),
     traceparent: optional(Type.String()),
+    run: optional(TaskRunSchema),
   }),
   open({
     type: Type.Literal('cancel'),
@@ -141,14 +168,35 @@ export const TaskErrorSchema = closed({
   details: optional(jsonObject),
 });
 
+/** What a call of a type that `uses` something of its run ends with, beside outputs. */
+const usedOfRun = {
+  ask: optional(
+    closed({
+      kind: Type.Enum(['approval', 'clarification', 'external-event', 'custom']),
+      data: optional(jsonObject),
+      resumeSchema: optional(jsonObject),
+      timeoutMs: optional(positive),
+    }),
+  ),
+  record: optional(jsonObject),
+  variables: optional(namedValues),
+  channels: optional(Type.Array(closed({ channel: name, value: anyJson }), { maxItems: 1000 })),
+};
+
 export const TaskReportSchema = closed({
   capacity: optional(
     Type.Integer({ minimum: 0, maximum: 1000, description: '0: no new tasks; the worker is draining.' }),
   ),
   results: optional(
-    Type.Array(closed({ ...taskRef, outputs: optional(namedValues), error: optional(TaskErrorSchema) }), {
-      maxItems: 1000,
-    }),
+    Type.Array(
+      closed({
+        ...taskRef,
+        outputs: optional(namedValues),
+        error: optional(TaskErrorSchema),
+        ...usedOfRun,
+      }),
+      { maxItems: 1000 },
+    ),
   ),
   chunks: optional(
     Type.Array(closed({ ...taskRef, index: count, text: Type.String({ maxLength: 65_536 }) }), {

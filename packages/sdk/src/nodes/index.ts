@@ -8,6 +8,7 @@ export {
   type NodePorts,
   type NodeSchema,
 } from './node-definition.ts';
+export { NodeEnd, type NodeEndParts } from './node-end.ts';
 export { NodeError, type NodeErrorOptions } from './node-error.ts';
 export { nodeTypeDocument } from './node-type-document.ts';
 export { type LogLine, testNode, type TestedNode } from './test-node.ts';

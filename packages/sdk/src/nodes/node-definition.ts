@@ -1,3 +1,5 @@
+import type { NodeTypeDocument, WorkerMessage } from '@weft/protocol/plain';
+
 /**
  * A node type of a user: what it takes, what it gives, and the function that does it. `defineNode` gives the types of `run` from the
  * schemas; workers and `testNode` take the definition as it is.
@@ -27,6 +29,8 @@ export interface NodeDefinition {
   readonly timeoutMs?: number | undefined;
   /** An attempt that calls `heartbeat` less often than this has failed. */
   readonly heartbeatTimeoutMs?: number | undefined;
+  /** What the function needs of its run. It gets `run`, and may return a NodeEnd. */
+  readonly uses?: NodeTypeDocument['uses'];
   // The caller has checked the values against the schemas.
   run(context: NodeContext<never, never, never>): Promise<object> | object;
 }
@@ -51,6 +55,8 @@ export interface NodeContext<
   readonly workflowId: string;
   /** W3C trace context, to be sent along to what is called. */
   readonly traceparent?: string | undefined;
+  /** Of its run, where the type says what it uses: the answers so far, and the values that it may read. */
+  readonly run?: Extract<WorkerMessage, { type: 'task' }>['run'];
   /** Aborted by cancel, timeout, shutdown and a lost lease; its reason is a NodeError. */
   readonly signal: AbortSignal;
   /** Streams a piece of text to readers of the run. */

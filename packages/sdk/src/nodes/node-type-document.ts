@@ -3,7 +3,7 @@ import type { NodeDefinition, NodePorts } from './node-definition.ts';
 
 /** What a host gets to know of a node type: its schemas, and nothing of its code. */
 export function nodeTypeDocument(definition: NodeDefinition): NodeTypeDocument {
-  const { typeId, version, title, summary, category, role, secrets, timeoutMs, heartbeatTimeoutMs } =
+  const { typeId, version, title, summary, category, role, secrets, timeoutMs, heartbeatTimeoutMs, uses } =
     definition;
   return {
     typeId,
@@ -18,6 +18,7 @@ export function nodeTypeDocument(definition: NodeDefinition): NodeTypeDocument {
     ...(secrets !== undefined && { secrets: [...secrets] }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(heartbeatTimeoutMs !== undefined && { heartbeatTimeoutMs }),
+    ...(uses !== undefined && { uses }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { TaskError, WorkerMessage } from '@weft/protocol/plain';
 import { jsonTextOf } from '../nodes/json-values.ts';
 import type { LogLevel, NodeContext, NodeDefinition } from '../nodes/node-definition.ts';
+import { NodeEnd } from '../nodes/node-end.ts';
 import { LONGEST_MESSAGE, NodeError, type StopReason, stopError, taskErrorOf } from '../nodes/node-error.ts';
 import type { Piece, Sender } from './outgoing.ts';
 
@@ -112,6 +113,7 @@ export function startTask(message: TaskMessage, node: NodeDefinition, hooks: Tas
     nodeId: message.nodeId,
     workflowId: message.workflowId,
     traceparent: message.traceparent,
+    run: message.run,
     // Made when it is asked for: many functions have no use for one.
     get signal() {
       return signal();
@@ -166,10 +168,11 @@ export function errorResult(ref: string, error: TaskError): Piece {
   return { section: 'results', text: `{${ref},${errorText(error)}}` };
 }
 
-function resultOf(outputs: object): string {
+function resultOf(returned: object): string {
   try {
-    const json = jsonTextOf(outputs);
-    if (json.length <= LARGEST_OUTPUTS) return `"outputs":${json}`;
+    const json =
+      returned instanceof NodeEnd ? jsonTextOf(returned.parts) : `{"outputs":${jsonTextOf(returned)}}`;
+    if (json.length <= LARGEST_OUTPUTS) return json.slice(1, -1);
     throw new NodeError(
       'output_too_large',
       `The outputs have ${json.length} characters of JSON. Store large data elsewhere and return a reference to it.`,

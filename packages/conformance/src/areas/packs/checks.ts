@@ -1,6 +1,8 @@
 import { advertised } from '../../requirements/gates.ts';
 import type { Check } from '../../suite/check.ts';
 import { readDiscovery } from '../discovery/document.ts';
+import { PUBLISHING_CHECKS } from './publishing.ts';
+import { WASM_CHECKS } from './wasm.ts';
 
 const MIN_BYTES = 1_024 ** 2;
 const MAX_BYTES = 8 * 1_024 ** 3;
@@ -53,4 +55,6 @@ export const PACKS_CHECKS: readonly Check[] = [
         expect.envelope(await read(path), { status: [400, 404] });
     },
   },
+  ...WASM_CHECKS,
+  ...PUBLISHING_CHECKS,
 ];

@@ -1,7 +1,16 @@
 import type { JsonObject } from '@weft/protocol';
-import { answered } from '../../mutants/answers.ts';
-import type { Mutant } from '../../mutants/mutant.ts';
-import { DISCOVERY } from '../../mutants/targets.ts';
+import {
+  answered,
+  eachEvent,
+  payloads,
+  refusal,
+  replyWith,
+  run,
+  withoutEvents,
+} from '../../mutants/answers.ts';
+import type { Mutant, MutantMemory, ProxiedAnswer, ProxiedRequest } from '../../mutants/mutant.ts';
+import { CREATE, DISCOVERY, POLL, SNAPSHOT } from '../../mutants/targets.ts';
+import { REFUSED } from './publishing.ts';
 
 function wasm(rest: JsonObject) {
   return answered((body) => ({
@@ -10,6 +19,7 @@ function wasm(rest: JsonObject) {
   }));
 }
 
+const PACKS = { path: /^\/v1\/packs/ } as const;
 const SEARCH = { method: 'GET', path: /^\/v1\/packs\/-\/search/ } as const;
 
 /** A search that is answered, in front of whatever the host does about packs. */
@@ -59,4 +69,103 @@ export const PACKS_MUTANTS: readonly Mutant[] = [
     on: SEARCH,
     ...searched(200, { results: [] }),
   },
+  {
+    id: 'packs/greets-the-default',
+    breaks: 'a WASM node does not get the inputs of the run',
+    caughtBy: ['packs/wasm-invoke'],
+    says: /the output greets who is named/,
+    on: CREATE,
+    request: (request) => ({ ...request, body: request.body.replace(/"inputs":\{[^}]*\}/, '"inputs":{}') }),
+  },
+  {
+    id: 'packs/output-not-in-the-log',
+    breaks: 'the output of a WASM node is not in the log',
+    caughtBy: ['packs/wasm-invoke'],
+    says: /the output greets who is named/,
+    on: POLL,
+    answer: payloads('node.completed', ({ nodeId }) => ({ nodeId: nodeId ?? null })),
+  },
+  {
+    id: 'packs/fails-for-another-reason',
+    breaks: 'a WASM node fails, and does not say that the host cannot wait',
+    caughtBy: ['packs/wasm-suspension'],
+    says: /the run completes, or fails with/,
+    on: SNAPSHOT,
+    answer: run((snapshot) =>
+      snapshot['status'] === 'completed' ? { ...snapshot, status: 'failed' } : snapshot,
+    ),
+  },
+  {
+    id: 'packs/greets-by-the-clock',
+    breaks: 'equal inputs of a WASM node give different outputs',
+    caughtBy: ['packs/wasm-determinism'],
+    says: /a second run has the same output/,
+    on: POLL,
+    answer: eachEvent((event, memory) =>
+      event['type'] === 'node.completed' ? withStamp(event, memory) : event,
+    ),
+  },
+  {
+    id: 'packs/failure-without-cap',
+    breaks: 'a module that takes too much memory fails without cap.breached',
+    caughtBy: ['packs/wasm-memory-cap'],
+    says: /cap\.breached of the kind wasm-memory stands before the failure/,
+    on: POLL,
+    answer: withoutEvents('cap.breached'),
+  },
+  ...Object.keys(REFUSED).map((word) => takesIn(word)),
+  {
+    id: 'packs/version-overwritten',
+    breaks: 'a version that was published is replaced by another one',
+    caughtBy: ['packs/published-versions'],
+    says: /409/,
+    on: PACKS,
+    request: (request, memory) => ({ instead: keptPack(request, memory, 200) }),
+  },
+  {
+    id: 'packs/deprecated-in-silence',
+    breaks: 'a deprecated version does not say that it is',
+    caughtBy: ['packs/published-versions'],
+    says: /a deprecated version says so/,
+    on: PACKS,
+    request: (request, memory) => ({ instead: keptPack(request, memory, 409) }),
+  },
 ];
+
+function withStamp(event: JsonObject, memory: MutantMemory): JsonObject {
+  const stamp = Number(memory.get('stamp') ?? 0) + 1;
+  memory.set('stamp', stamp);
+  return { ...event, payload: { stamp } };
+}
+
+/** A registry that refuses as it should, but takes in what is wrong in this way. */
+function takesIn(word: string): Mutant {
+  return {
+    id: `packs/takes-in-${word}`,
+    breaks: `a registry takes in what is refused with ${String(REFUSED[word]?.codes[0])}`,
+    caughtBy: ['packs/refused-publications'],
+    says: /status|envelope|400/,
+    on: PACKS,
+    request: ({ method, path }) => ({ instead: registryAnswer(method, path, word) }),
+  };
+}
+
+function registryAnswer(method: string, path: string, word: string): ProxiedAnswer {
+  if (path.includes('/-/search')) return replyWith(200, { results: [] });
+  if (method !== 'PUT') return refusal(404, 'pack_not_found');
+  const named = /\.([a-z]+)\/-\//.exec(path)?.[1] ?? '';
+  if (named === word) return replyWith(201, {});
+  return refusal(400, REFUSED[named]?.codes[0] ?? 'invalid_body');
+}
+
+/** A registry that keeps one version, and says of it nothing but that it is there. How the third publication is answered is given. */
+function keptPack({ method, path }: ProxiedRequest, memory: MutantMemory, third: number): ProxiedAnswer {
+  if (path.includes('/-/search')) return replyWith(200, { results: [] });
+  if (path.includes('.probe/')) return refusal(400, 'invalid_body');
+  if (method === 'GET') return replyWith(200, { versions: { '1.0.0': {} } });
+  if (method !== 'PUT') return replyWith(200, {});
+  const times = Number(memory.get(path) ?? 0);
+  memory.set(path, times + 1);
+  if (times < 2) return replyWith(times === 0 ? 201 : 200, {});
+  return third === 409 ? refusal(409, 'version_conflict') : replyWith(third, {});
+}

@@ -184,6 +184,10 @@ const EMPTY: Readonly<Record<Reducer, Json>> = {
   message: [],
 };
 
+export function mayWrite({ writers }: ChannelPlan, node: NodePlan): boolean {
+  return writers === undefined || writers.some((entry) => matches(entry, writerOf(node)));
+}
+
 function mayRead({ readers }: ChannelPlan, node: NodePlan): boolean {
   return readers === undefined || readers.some((entry) => matches(entry, writerOf(node)));
 }

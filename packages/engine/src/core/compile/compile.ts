@@ -181,6 +181,7 @@ function* buildPlan(
 }
 
 function usesUserTypes({ type, prepared }: NodeDraft): boolean {
+  if (type.kind === 'steps' && type.called !== undefined) return true;
   const performing =
     type.kind === 'steps' && prepared !== undefined
       ? [...(type.performers?.(prepared).values() ?? [])]

@@ -7,7 +7,7 @@ import type { Signal, StoredEvent } from '../../ports/store.ts';
 import type { Draft } from '../../model/run-event.ts';
 import type { CreationRecord, EffectKey, NodeKey, RunState, StepState } from '../../model/run-state.ts';
 import type { Sensitivity } from '../redaction/sensitivity.ts';
-import type { ChildRequest } from './step.ts';
+import type { ChildRequest, EffectRequest } from './step.ts';
 
 /**
  * A run in the hands of its holder: the folded state, and what can be derived from plan and state but would be slow to
@@ -53,6 +53,8 @@ export interface StepOwner {
   readonly path: readonly number[];
   readonly inputs: JsonObject;
   readonly sensitivity: Sensitivity | undefined;
+  /** Where the step is a call of a worker's code. */
+  readonly call?: Pick<EffectRequest, 'node' | 'run'> | undefined;
 }
 
 /** What a batch writes into: its events, effects and aborts. */

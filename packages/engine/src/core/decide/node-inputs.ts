@@ -24,9 +24,19 @@ export function resolveInputs(plan: Plan, place: Place, node: NodePlan, reads?: 
     if (value === undefined) delete inputs[port.name];
     else setMember(inputs, port.name, value);
   }
+  if (node.type.portsFromVariables === true) takeVariables(place, node, inputs, reads);
   if (node.type.inputPorts !== undefined) dropOthers(inputs, node.type.inputPorts, reads);
   if (node.ports.length + node.incoming.length > FEW_SOURCES) checkSize(inputs, place, node);
   return inputs;
+}
+
+function takeVariables(place: Place, { type }: NodePlan, inputs: JsonObject, reads?: SensitiveReads): void {
+  for (const name of type.inputPorts?.named ?? []) {
+    const value = place.state.variables.get(name);
+    if (value === undefined || Object.hasOwn(inputs, name)) continue;
+    if (reads !== undefined) notePort(reads, name, variableSensitivity(reads.view, name));
+    setMember(inputs, name, value);
+  }
 }
 
 /** What the edges that were taken carry. */

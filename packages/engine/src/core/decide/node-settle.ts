@@ -81,7 +81,8 @@ export function completeNode(
   else restartCycle(run, node, path);
 }
 
-function declaredOutputs(
+/** What of outputs is declared to be sensitive, or was computed to be. */
+export function declaredOutputs(
   { sensitivePorts }: NodePlan,
   outputs: JsonObject,
   computed: Sensitivity | undefined,

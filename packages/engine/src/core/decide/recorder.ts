@@ -100,17 +100,17 @@ export class OpenBatch implements Batch {
     this.effects.push({ ...this.#request(node, path, inputs, of), isRepeat: true });
   }
 
-  performStep(step: StepState, { node, path, inputs, sensitivity }: StepOwner, isRepeat: boolean): void {
+  performStep(step: StepState, owner: StepOwner, isRepeat: boolean): void {
+    const { node, path, inputs, sensitivity, call } = owner;
     const known = this.run.state.nodes.get(nodeKey(node.id, path));
     const request = this.#request(node, path, inputs, sensitivity);
-    const performer = stepPerformer(node, step);
+    const steps = known?.steps ?? [];
+    const performer = call ?? stepPerformer(node, step);
     this.effects.push({
       ...request,
       key: effectKey(request.key, step.id),
       attempt: step.attempt,
-      ...(performer ?? {
-        step: { id: step.id, request: step.request, history: recordsOf(known?.steps ?? []) },
-      }),
+      ...(performer ?? { step: { id: step.id, request: step.request, history: recordsOf(steps) } }),
       ...(isRepeat && { isRepeat }),
     });
   }

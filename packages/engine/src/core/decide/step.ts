@@ -1,4 +1,4 @@
-import type { JsonObject } from '@weft/protocol';
+import type { JsonObject, TaskMessage } from '@weft/protocol';
 import type { BudgetBreach, Spent } from '../costs/budget.ts';
 import type { ChildSpec, NodeEvent, NodeResult, OutputChunk, PerformedStep } from '../../model/node-type.ts';
 import type { Command, Signal, StoredEvent, CommandResult } from '../../ports/store.ts';
@@ -100,6 +100,8 @@ export interface EffectRequest {
   readonly inputs: JsonObject;
   /** Of a node that works in steps: the one to perform. */
   readonly step?: PerformedStep;
+  /** Of a call of a worker's code that uses its run: what it gets of it. */
+  readonly run?: NonNullable<TaskMessage['run']>;
   /** Where the run holds something sensitive. */
   readonly redaction?: EffectRedaction;
   /** By the run so far, where it has a budget. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '@weft/protocol';
+import { isJsonObject, type Json, type JsonObject } from '@weft/protocol';
 
 /** Caps of a node or of one attempt of it: breached, it fails, and the run need not. The others end the run. */
 const NODE_CAPS: ReadonlySet<unknown> = new Set([
@@ -14,6 +14,15 @@ export function isNodeCap(kind: unknown): boolean {
 
 /** The failure of an attempt that was over its cap, as a sandbox reports it. */
 const CAP_CODE = 'wasm_cap_breached';
+
+/** A sandbox ended the attempt: the cap is on record before the failure that it causes. */
+export function breachEvents(
+  error: Parameters<typeof nodeBreach>[0],
+  nodeId: string,
+): readonly { readonly type: 'cap.breached'; readonly payload: JsonObject }[] {
+  const payload = nodeBreach(error, nodeId);
+  return payload === undefined ? [] : [{ type: 'cap.breached', payload }];
+}
 
 /** What `cap.breached` says of a failed attempt; undefined when it was over no cap. */
 export function nodeBreach(

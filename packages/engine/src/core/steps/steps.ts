@@ -11,6 +11,7 @@ import {
   type NodeState,
   type StepState,
 } from '../../model/run-state.ts';
+import { checkChannelWrites } from '../channels/channels.ts';
 import type { NodePlan } from '../compile/plan.ts';
 import { type BudgetBreach, budgetOf } from '../costs/budget.ts';
 import type { Batch, LiveRun, StepOwner } from '../decide/live-run.ts';
@@ -29,6 +30,7 @@ import { suspendNode } from '../interrupts/suspend.ts';
 import { mixedSensitivity } from '../redaction/result-sensitivity.ts';
 import { beginChild } from './child-steps.ts';
 import { hasEnded, recordsOf } from './step-records.ts';
+import { callOf, requestOfCall, shownResult } from './worker-calls.ts';
 
 /**
  * Nodes that perform several effects, each with its own durable outcome:
@@ -58,6 +60,7 @@ export function continueSteps(batch: Batch, key: NodeKey): void {
   let move: StepMove;
   try {
     move = node.type.next(nodeInput(batch, node, path, inputs, reads), recordsOf(known.steps ?? []));
+    if ('outputs' in move && move.channels !== undefined) checkChannelWrites(run, node, move.channels);
   } catch (error) {
     return failNode(batch, node, path, toHiddenError(error, node, reads));
   }
@@ -93,21 +96,29 @@ function beginSteps(batch: Batch, node: NodePlan, known: NodeState, requests: re
     return failNode(batch, node, known.iteration, toNodeError(new NodeFailure('node_failed', message)));
   }
   const round = lastRound(known) + 1;
-  for (const { id, request, onUnknownOutcome = node.settings.onUnknownOutcome } of wanted.slice(
+  const isCalled = node.type.kind === 'steps' && node.type.called !== undefined;
+  for (const { id, request: asked, onUnknownOutcome = node.settings.onUnknownOutcome } of wanted.slice(
     0,
     MAX_OPEN,
   )) {
+    let request = asked;
+    try {
+      if (isCalled) request = requestOfCall(run, node, known.steps ?? []);
+    } catch (error) {
+      return failNode(batch, node, known.iteration, toNodeError(error));
+    }
+    const begun = {
+      ...identity(node, known.iteration),
+      step: id,
+      round,
+      attempt: 0,
+      ...(onUnknownOutcome === 'fail' && { onUnknownOutcome }),
+    };
     batch.record({
       type: 'weft.step.started',
       nodeId: node.id,
-      payload: {
-        ...identity(node, known.iteration),
-        step: id,
-        round,
-        attempt: 0,
-        request,
-        ...(onUnknownOutcome === 'fail' && { onUnknownOutcome }),
-      },
+      payload: { ...begun, request },
+      shown: isCalled ? { ...begun, request: {} } : undefined,
       isForeign: true,
     });
     const step = stepOf(known, id);
@@ -129,13 +140,17 @@ export function takeStepOutcome(batch: Batch, key: EffectKey, attempt: number, o
     return breachBudget(batch, outcome.breach, place);
   }
   if (!outcome.ok) return failStep(batch, found, outcome.error, outcome);
-  const text = JSON.stringify(outcome.outputs);
+  const isCalled = node.type.kind === 'steps' && node.type.called !== undefined;
+  const result = outcome.outputs;
+  const text = JSON.stringify(result);
   const tooLarge = tooLargeError(run, text);
   if (tooLarge !== undefined) return failStep(batch, found, tooLarge);
+  const ended = { ...identity(node, known.iteration), step: step.id };
   batch.record({
     type: 'weft.step.completed',
     nodeId: node.id,
-    payload: { ...identity(node, known.iteration), step: step.id, result: outcome.outputs },
+    payload: { ...ended, result },
+    shown: isCalled ? { ...ended, result: shownResult(run, node, result) } : undefined,
     isForeign: true,
   });
   run.stateBytes += text.length;
@@ -261,5 +276,6 @@ function openStep(run: LiveRun, key: EffectKey): OpenStep | undefined {
 function ownerOf(run: LiveRun, node: NodePlan, known: NodeState): StepOwner {
   const path = known.iteration;
   const inputs: JsonObject = known.inputs ?? resolveInputs(run.plan, placeOf(run, node, path), node);
-  return { node, path, inputs, sensitivity: known.sensitiveInputs };
+  const call = callOf(run, node, known.steps ?? []);
+  return { node, path, inputs, sensitivity: known.sensitiveInputs, call };
 }

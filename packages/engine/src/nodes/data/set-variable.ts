@@ -4,6 +4,7 @@ import type { Expression } from '../../core/compile/plan.ts';
 import { type NodeInput, NodeFailure, type PureNodeType } from '../../model/node-type.ts';
 import { closedConfig, name } from '../config/config-schema.ts';
 import { compileOrRefuse, evaluateOrFail } from '../config/expressions-in-config.ts';
+import { jsonType, variableMisfit } from './variable-type.ts';
 
 const config = closedConfig({
   name,
@@ -52,13 +53,8 @@ export const setVariableNode: PureNodeType = {
   run: (input) => {
     const { name, type } = input.prepared as Prepared;
     const value = resolveValue(input);
-    if (type !== undefined && jsonType(value) !== type) {
-      throw new NodeFailure(
-        'variable_type_mismatch',
-        `The variable "${name}" is declared as ${type}, but the value is ${jsonType(value)}.`,
-        { details: { variable: name, declared: type, observed: jsonType(value) } },
-      );
-    }
+    const misfit = variableMisfit(name, type, value);
+    if (misfit !== undefined) throw misfit;
     return { outputs: { output: value }, variables: Object.fromEntries([[name, value]]) };
   },
 };
@@ -75,13 +71,4 @@ function resolveValue({ config: given, inputs, prepared, scope, budget }: NodeIn
     `There is no value for the variable "${name}": set config.value or config.expression, or connect the input port value.`,
     { details: { field: 'config.value' } },
   );
-}
-
-/** The word a variable declaration uses for the type of this value; `null` fits none of them. */
-function jsonType(value: Json): 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object' {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'object') return 'object';
-  if (typeof value === 'string') return 'string';
-  return typeof value === 'number' ? 'number' : 'boolean';
 }

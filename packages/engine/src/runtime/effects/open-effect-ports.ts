@@ -266,7 +266,7 @@ function unavailable(state: keyof typeof UNAVAILABLE, secretId: string): NodeFai
 
 /** Names that belong to the shape of an outcome, and are no data of the node. */
 const OUTCOME_NAMES: ReadonlySet<string> = new Set(
-  'ok outputs variables channels events ask again breach dimension limit consumed scope error code message retryable details retryAfterMs channel value reducer ttlMs maxSize type payload causedBy kind data resumeSchema timeoutMs authRequired reason'.split(
+  'ok outputs variables channels events ask again record breach dimension limit consumed scope error code message retryable details retryAfterMs channel value reducer ttlMs maxSize type payload causedBy kind data resumeSchema timeoutMs authRequired reason'.split(
     ' ',
   ),
 );

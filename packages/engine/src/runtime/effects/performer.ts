@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@weft/protocol';
 import type { NodePlan } from '../../core/compile/plan.ts';
+import { breachEvents } from '../../core/fold/node-caps.ts';
 import { budgetOf } from '../../core/costs/budget.ts';
 import { shownMembers } from '../../core/decide/recorder.ts';
 import type { RunLimits } from '../../model/run-state.ts';
@@ -226,8 +227,11 @@ export function createPerformer(options: PerformerOptions): Performer {
   }
 
   function failure(task: EffectTask, error: unknown): Outcome {
-    if (error instanceof NodeFailure) return failed(error);
     const { effect, runId } = task;
+    if (error instanceof NodeFailure) {
+      const events = breachEvents(error, effect.node.id);
+      return events.length === 0 ? failed(error) : { ...failed(error), events };
+    }
     log(
       'error',
       { runId, nodeId: effect.node.id, typeId: effect.node.type.typeId, ...errorFields(error) },

@@ -1,7 +1,7 @@
 import type { TypeMappings } from './type-mappings.ts';
 import type { NodeTypeDocument } from '@weft/protocol';
 import type { Caller } from '../../host/host.ts';
-import type { EffectNodeType } from '../../model/node-type.ts';
+import type { EffectNodeType, StepsNodeType } from '../../model/node-type.ts';
 
 /** A node type of a user as the store keeps it, for ever. */
 export interface RegisteredNodeType extends NodeTypeDocument {
@@ -34,7 +34,7 @@ export interface NodeTypes {
   /** Every version of one type, or of all, by type id and version, the newest last. */
   list(tenant: string, typeId?: string): Promise<readonly RegisteredNodeType[]>;
   /** As the compiler and the performer take it. */
-  asNodeType(type: RegisteredNodeType): EffectNodeType;
+  asNodeType(type: RegisteredNodeType): EffectNodeType | StepsNodeType;
   /**
    * Has workers of version `to` perform the tasks of `version`; without `to` its own do again. Throws `not_found` for a version that is
    * not known, and `validation_error` where it would lead back to itself.

@@ -3,7 +3,6 @@ import { canonicalDigest } from '../../core/json/canonical-digest.ts';
 import type { CooperativeTask } from '../../core/json/cooperative-task.ts';
 import type { Caller } from '../../host/host.ts';
 import type { HostLimits } from '../../host/limits.ts';
-import type { EffectNodeType } from '../../model/node-type.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Documents } from '../../ports/store.ts';
 import { auditOf } from '../audit/audit-entry.ts';
@@ -50,7 +49,7 @@ export function createNodeTypes(dependencies: NodeTypeDependencies): NodeTypes {
   });
   const mappings = createTypeMappings({ ...dependencies, onChange: tell });
   const schemas = createTypeSchemas();
-  const asTypes = new WeakMap<RegisteredNodeType, EffectNodeType>();
+  const asTypes = new WeakMap<RegisteredNodeType, ReturnType<typeof userNodeType>>();
   const gate = createGate(AT_A_TIME);
 
   const register: NodeTypes['register'] = async (caller, types, { dev }) => {
@@ -202,12 +201,19 @@ function* identifyAll(
 }
 
 /** Absent and empty are the same, and the order of secrets does not matter. */
-function* digestOf({ config, inputs, outputs, secrets = [] }: NodeTypeDocument): CooperativeTask<string> {
+function* digestOf({
+  config,
+  inputs,
+  outputs,
+  secrets = [],
+  uses = [],
+}: NodeTypeDocument): CooperativeTask<string> {
   const described: JsonObject = {
     ...(config !== undefined && { config }),
     ...(inputs !== undefined && { inputs }),
     ...(outputs !== undefined && { outputs }),
     ...(secrets.length > 0 && { secrets: [...secrets].sort() }),
+    ...(uses.length > 0 && { uses: [...uses].sort() }),
   };
   return yield* canonicalDigest(described);
 }

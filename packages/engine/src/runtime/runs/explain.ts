@@ -47,9 +47,10 @@ export function isParked({ holder, head }: RunRow): boolean {
 export function parkedTasks({ nodes }: Plan, state: RunState): readonly WorkerTask[] {
   return [...state.nodes.values()].flatMap(({ nodeId, status, startedAt }) => {
     const type = nodes.get(nodeId)?.type;
-    if (status !== 'running' || startedAt === undefined || type?.kind !== 'effect') return [];
-    if (type.servedBy === undefined) return [];
-    const { typeId, version } = type.servedBy;
+    const performer = type?.kind === 'steps' ? type.called : type;
+    if (status !== 'running' || startedAt === undefined || performer?.kind !== 'effect') return [];
+    if (performer.servedBy === undefined) return [];
+    const { typeId, version } = performer.servedBy;
     return { nodeId, task: { typeId, version, since: toIso(startedAt) } };
   });
 }

@@ -7,7 +7,32 @@ import {
   type WorkLimits,
 } from '@weft/protocol';
 import type { Outcome } from '../../core/decide/step.ts';
+import { resultOfCall } from '../../core/steps/worker-calls.ts';
+import type { ServedBy } from '../../model/node-type.ts';
 import { failure } from './served-task.ts';
+
+/** What a worker said of the end of a call, or why that cannot be taken. */
+export function checkedOutcome(
+  outcome: Outcome,
+  { uses, checkOutputs }: ServedBy,
+  limits: WorkLimits,
+): Outcome {
+  if (!outcome.ok) return outcome;
+  const { ask, variables, channels } = outcome;
+  const wanted = { questions: ask, variables, channels };
+  const undeclared = (['questions', 'variables', 'channels'] as const).find(
+    (facility) => wanted[facility] !== undefined && !uses.includes(facility),
+  );
+  if (undeclared !== undefined)
+    return failure(
+      undeclared === 'questions' ? 'suspend_not_supported' : 'capability_not_provided',
+      `The code of the node uses ${undeclared} of its run, and its type does not say so: add "${undeclared}" to "uses" of the type.`,
+      { details: { uses: undeclared } },
+    );
+  const wrong = ask === undefined ? misfit('outputs', checkOutputs, outcome.outputs, limits) : undefined;
+  if (wrong !== undefined || uses.length === 0) return wrong ?? outcome;
+  return { ok: true, outputs: resultOfCall(outcome) };
+}
 
 type Check = (values: JsonObject, budget: WorkBudget) => readonly Problem[];
 

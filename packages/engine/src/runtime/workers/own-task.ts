@@ -118,6 +118,7 @@ export function offerOf(task: EffectTask, servedBy: ServedBy, invocationId: stri
     inputs,
     ...(timeoutMs > 0 && { timeoutMs }),
     ...(traceparent !== undefined && { traceparent }),
+    ...(effect.run !== undefined && { run: effect.run }),
   };
   return {
     taskId: `${invocationId}.${attempt + 1}`,

@@ -9,7 +9,7 @@ import { invocationOf } from '../effects/effect-context.ts';
 import { effectType, type EffectHandle, type EffectTask, type Performer } from '../effects/performer.ts';
 import type { NodeTypes } from '../node-types/node-types.ts';
 import type { NewTask, StoredTask } from '../../ports/store.ts';
-import { misfit } from './check-values.ts';
+import { checkedOutcome, misfit } from './check-values.ts';
 import { newTask, type PutUp, type PutUpTasks } from './put-up-tasks.ts';
 import { createCutOffTasks } from './cut-off-tasks.ts';
 import { createOwnTaskIndex, isOnce, offerOf, outcomeOfLoss, OwnTask, placeOf } from './own-task.ts';
@@ -171,8 +171,7 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
       mayLeave: task.holdsClaim,
       openPorts: () => options.openPorts(placeOf(task)),
       chunk: (chunk, told) => task.progress(chunk, told),
-      check: (outcome) =>
-        (outcome.ok && misfit('outputs', servedBy.checkOutputs, outcome.outputs, workLimits)) || outcome,
+      check: (outcome) => checkedOutcome(outcome, servedBy, workLimits),
       done(outcome, told) {
         const known = own();
         if (known === undefined) told?.(false);

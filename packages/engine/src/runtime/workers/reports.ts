@@ -1,6 +1,7 @@
 import { HostError, type Json, type TaskReceipt, type TaskReport } from '@weft/protocol';
 import type { Outcome } from '../../core/decide/step.ts';
 import type { HostLimits } from '../../host/limits.ts';
+import type { NodeResult } from '../../model/node-type.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Told } from '../scheduling/waiting-inputs.ts';
 import type { Holding, ServedTask } from './served-task.ts';
@@ -50,11 +51,15 @@ export async function takeReport(
   return refused;
 }
 
-function assertOneEnd({ outputs, error }: Result, index: number): void {
-  if ((outputs === undefined) !== (error === undefined)) return;
-  throw new HostError('validation_error', `results.${index} needs either outputs or error.`, {
-    field: `results.${index}`,
-  });
+function assertOneEnd({ outputs, error, ask, variables, channels }: Result, index: number): void {
+  const ends = [outputs, error, ask].filter((end) => end !== undefined).length;
+  const field = `results.${index}`;
+  if (ends !== 1)
+    throw new HostError('validation_error', `${field} needs one of outputs, error and ask.`, { field });
+  if (outputs === undefined && (variables !== undefined || channels !== undefined))
+    throw new HostError('validation_error', `${field} sets variables or channels without outputs.`, {
+      field,
+    });
 }
 
 function heldUnder(session: WorkerSession, { taskId, lease }: Ref): ServedTask | undefined {
@@ -161,12 +166,26 @@ async function takeResult(
   if (isDurable === undefined || !(await isDurable)) refuse(refused, result);
 }
 
-function outcomeOf({ outputs = {}, error }: Result): Outcome {
-  if (error === undefined) return { ok: true, outputs };
+function outcomeOf({ outputs = {}, error, ...rest }: Result): Outcome {
+  if (error === undefined) return { ok: true, outputs, ...usedOfRun(rest) };
   const { code, message, retryable = false, retryAfterMs, details } = error;
   return {
     ok: false,
     error: { code, message, retryable, ...(details !== undefined && { details }) },
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+function usedOfRun({
+  ask,
+  record,
+  variables,
+  channels,
+}: Pick<Result, 'ask' | 'record' | 'variables' | 'channels'>): Partial<NodeResult> {
+  return {
+    ...(ask !== undefined && { ask: { ...ask, data: ask.data ?? {} } }),
+    ...(record !== undefined && { record }),
+    ...(variables !== undefined && { variables }),
+    ...(channels !== undefined && { channels }),
   };
 }

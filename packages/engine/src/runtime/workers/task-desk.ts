@@ -1,7 +1,7 @@
 import type { Outcome } from '../../core/decide/step.ts';
-import { nodeBreach } from '../../core/fold/node-caps.ts';
+import { breachEvents } from '../../core/fold/node-caps.ts';
 import type { HostLimits } from '../../host/limits.ts';
-import { type NodeEvent, NodeFailure } from '../../model/node-type.ts';
+import { NodeFailure } from '../../model/node-type.ts';
 import { type Clock, LONGEST_TIMEOUT_MS } from '../../ports/clock.ts';
 import type { EffectPorts } from '../../ports/effect-ports.ts';
 import { errorFields, type Log } from '../../ports/log.ts';
@@ -222,13 +222,12 @@ function finalOutcome({ owner, offer }: ServedTask, holding: Holding, outcome: O
   const checked = owner.check(outcome);
   if (checked.ok && nextChunk !== undefined && nextChunk > 0)
     owner.chunk({ ...ports.hideChunk({ chunk: '', isLast: true }), index: nextChunk }, undefined);
-  return ports.hideOutcome(withLog(checked, [...log.lines(), ...breachOf(checked, offer.message.nodeId)]));
-}
-
-/** A sandbox ended the attempt: the cap is on record before the failure that it causes. */
-function breachOf(outcome: Outcome, nodeId: string): readonly NodeEvent[] {
-  const payload = outcome.ok ? undefined : nodeBreach(outcome.error, nodeId);
-  return payload === undefined ? [] : [{ type: 'cap.breached', payload }];
+  return ports.hideOutcome(
+    withLog(checked, [
+      ...log.lines(),
+      ...(checked.ok ? [] : breachEvents(checked.error, offer.message.nodeId)),
+    ]),
+  );
 }
 
 function failureOf({ offer: { runId, typeId, message } }: ServedTask, error: unknown, log: Log): Outcome {

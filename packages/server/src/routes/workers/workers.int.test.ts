@@ -21,6 +21,7 @@ const SERVED: EffectNodeType = {
     version: '1.0.0',
     digest: '0'.repeat(64),
     secrets: [],
+    uses: [],
     checkInputs: () => [],
     checkOutputs: () => [],
   },

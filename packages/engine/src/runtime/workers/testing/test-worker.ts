@@ -90,6 +90,7 @@ export function servedType(served: Partial<ServedBy> = {}): EffectNodeType {
       ...SERVED,
       digest: 'd'.repeat(64),
       secrets,
+      uses: [],
       checkInputs: () => [],
       checkOutputs: () => [],
       ...served,
