@@ -6,6 +6,7 @@ export type { Mutant } from './mutants/mutant.ts';
 export { startProxy } from './mutants/proxy.ts';
 export { tryMutant } from './mutants/try-mutants.ts';
 export type { MutantResult, MutantTrial } from './mutants/try-mutants.ts';
+export { startA2aPeer } from './peers/a2a-peer.ts';
 export { startMcpServer } from './peers/mcp-server.ts';
 export { startOtlpCollector } from './peers/otlp-collector.ts';
 export type { Peers } from './peers/peers.ts';

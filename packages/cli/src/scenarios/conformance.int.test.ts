@@ -6,6 +6,7 @@ import {
   type MutantTrial,
   type Peers,
   findHost,
+  startA2aPeer,
   startMcpServer,
   startOtlpCollector,
   startWebhookReceiver,
@@ -28,6 +29,7 @@ interface Prepared {
   readonly webhookPort: number;
   readonly otlpPort: number;
   readonly mcpPort: number;
+  readonly a2aPort: number;
   readonly host: Served;
   readonly flags: readonly string[];
   stop(): Promise<void>;
@@ -59,7 +61,8 @@ function configWith(mcpPort: number): object {
 
 async function prepare(newStore: () => readonly string[]): Promise<Prepared> {
   const folder = await mkdtemp(join(tmpdir(), 'weft-suite-'));
-  const [webhooks, traces, tools] = [await freePort(), await freePort(), await freePort()];
+  const [webhooks, traces] = [await freePort(), await freePort()];
+  const [tools, agents] = [await freePort(), await freePort()];
   await writeFile(join(folder, 'weft.json'), JSON.stringify(configWith(tools)));
   const setup = [
     '--conformance',
@@ -71,7 +74,11 @@ async function prepare(newStore: () => readonly string[]): Promise<Prepared> {
     `127.0.0.1:${webhooks}`,
   ];
   const otlp = ['--otlp-endpoint', `http://127.0.0.1:${traces}`];
-  const env = { WEFT_API_KEY: API_KEY, WEFT_AUDIT_RUNS: '1' };
+  const env = {
+    WEFT_API_KEY: API_KEY,
+    WEFT_AUDIT_RUNS: '1',
+    OPENWOP_A2A_FAKE_PEER_URL: `http://127.0.0.1:${agents}`,
+  };
   const host = await serveHere(folder, [...setup, ...otlp, ...newStore()], env);
   const newKey = async (file: string, ...flags: string[]): Promise<void> => {
     const made = await weft(folder, ['keys', 'create', file, '--url', host.url, '--json', ...flags], env);
@@ -89,11 +96,13 @@ async function prepare(newStore: () => readonly string[]): Promise<Prepared> {
     webhookPort: webhooks,
     otlpPort: traces,
     mcpPort: tools,
+    a2aPort: agents,
     host,
     flags: [
       ...['--url', host.url, '--launch', launch],
       ...['--webhook-port', String(webhooks), '--otlp-port', String(traces)],
-      ...['--mcp-port', String(tools), '--policy-providers', shownModes()],
+      ...['--mcp-port', String(tools), '--a2a-port', String(agents)],
+      ...['--policy-providers', shownModes()],
       ...['--low-scope-key-file', 'low-scope', '--other-tenant-key-file', 'other-tenant'],
       ...['--other-workspace-key-file', 'other-workspace'],
     ],
@@ -130,6 +139,9 @@ describe.each([
       requirements.filter(({ outcome }) => outcome === 'failed'),
       err,
     ).toEqual([]);
+    expect(
+      requirements.filter(({ id, outcome }) => /^PEER-([1-9]|10)$/.test(id) && outcome !== 'proven'),
+    ).toEqual([]);
     expect(code, out).toBe(0);
   }, 240_000);
 });
@@ -144,6 +156,7 @@ describe('a host that is wrong in one way', () => {
       webhook: await startWebhookReceiver(prepared.webhookPort),
       otlp: await startOtlpCollector(prepared.otlpPort),
       mcp: await startMcpServer(prepared.mcpPort),
+      a2a: await startA2aPeer(prepared.a2aPort),
     };
     const { url } = prepared.host;
     trial = {
@@ -167,6 +180,7 @@ describe('a host that is wrong in one way', () => {
     await peers?.webhook.stop();
     await peers?.otlp.stop();
     await peers?.mcp.stop();
+    await peers?.a2a.stop();
   });
 
   it('is one of at least eighty', () => {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { JsonObject } from '@weft/protocol';
+import { startA2aPeer } from '../peers/a2a-peer.ts';
 import { startMcpServer } from '../peers/mcp-server.ts';
 import { startOtlpCollector } from '../peers/otlp-collector.ts';
 import { PeerNotStarted } from '../peers/loopback-server.ts';
@@ -206,7 +207,7 @@ async function keyFrom(flags: FlagValues, name: FlagName, io: ConformanceIo): Pr
 
 /** Each peer that runs is named, with what the host needs to know about it. */
 async function startPeers(
-  { webhookPort, otlpPort, mcpPort }: Settings,
+  { webhookPort, otlpPort, mcpPort, a2aPort }: Settings,
   io: ConformanceIo,
   ends: (() => Promise<void>)[],
 ): Promise<Peers> {
@@ -229,9 +230,17 @@ async function startPeers(
       `The host must have http://${mcp.address} as its default MCP server, without approvals (Weft: "mcpServers" of the config file).\n`,
     );
   }
+  const a2a = a2aPort === undefined ? undefined : await startA2aPeer(a2aPort);
+  if (a2a !== undefined) {
+    ends.push(() => a2a.stop());
+    io.stderr.write(
+      `The host must have http://${a2a.address} as its first peer, with plain endpoints (Weft: OPENWOP_A2A_FAKE_PEER_URL, or "a2a" of the config file).\n`,
+    );
+  }
   return {
     ...(webhook !== undefined && { webhook }),
     ...(otlp !== undefined && { otlp }),
     ...(mcp !== undefined && { mcp }),
+    ...(a2a !== undefined && { a2a }),
   };
 }

@@ -51,6 +51,11 @@ export const CONFORMANCE_FLAGS = {
     valueHint: 'N',
     description: 'Serve the tool echo over MCP on this port',
   },
+  'a2a-port': {
+    type: 'string',
+    valueHint: 'N',
+    description: 'Be an agent with the skill echo (A2A, plain endpoints) on this port',
+  },
   'policy-providers': {
     type: 'string',
     valueHint: 'MODE=NAME,…',

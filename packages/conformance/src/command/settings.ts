@@ -33,6 +33,7 @@ export interface Settings {
   readonly webhookPort: number | undefined;
   readonly otlpPort: number | undefined;
   readonly mcpPort: number | undefined;
+  readonly a2aPort: number | undefined;
   readonly policies: PolicyProviders;
   readonly concurrency: number;
   readonly requestTimeoutMs: number;
@@ -77,6 +78,7 @@ export function settingsFrom(flags: FlagValues, env: Readonly<Record<string, str
     webhookPort: portFrom('webhook-port', text('webhook-port')),
     otlpPort: portFrom('otlp-port', text('otlp-port')),
     mcpPort: portFrom('mcp-port', text('mcp-port')),
+    a2aPort: portFrom('a2a-port', text('a2a-port')),
     policies: policiesFrom(text('policy-providers')),
     concurrency: wholeNumber('concurrency', text('concurrency'), MAX_CONCURRENCY) ?? DEFAULT_CONCURRENCY,
     requestTimeoutMs: timeoutFrom(text('timeout')),

@@ -1,3 +1,4 @@
+import type { A2aPeer } from './a2a-peer.ts';
 import type { McpServer } from './mcp-server.ts';
 import type { OtlpCollector } from './otlp-collector.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
@@ -7,4 +8,5 @@ export interface Peers {
   readonly webhook?: WebhookReceiver;
   readonly otlp?: OtlpCollector;
   readonly mcp?: McpServer;
+  readonly a2a?: A2aPeer;
 }

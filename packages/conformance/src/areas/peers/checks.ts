@@ -1,7 +1,9 @@
 import type { JsonObject } from '@weft/protocol';
 import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
+import { A2A_CHECKS } from './a2a-tasks.ts';
 import { ENVELOPE_CHECKS } from './envelopes.ts';
+import { MCP_SERVER_CHECKS } from './mcp-server.ts';
 import { MCP_CHECKS, MODEL_CHECKS } from './models.ts';
 import { expectDistinctTexts, readDiscovery } from '../discovery/document.ts';
 
@@ -83,4 +85,6 @@ export const PEERS_CHECKS: readonly Check[] = [
   ...ENVELOPE_CHECKS,
   ...MODEL_CHECKS,
   ...MCP_CHECKS,
+  ...MCP_SERVER_CHECKS,
+  ...A2A_CHECKS,
 ];

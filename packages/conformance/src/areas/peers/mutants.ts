@@ -1,6 +1,7 @@
 import { replaces } from '../../mutants/answers.ts';
 import type { Mutant } from '../../mutants/mutant.ts';
 import { DISCOVERY } from '../../mutants/targets.ts';
+import { AGENT_MUTANTS } from './mutants-agents.ts';
 import { MODEL_MUTANTS } from './mutants-models.ts';
 import { ENVELOPE_MUTANTS } from './mutants-envelopes.ts';
 
@@ -63,4 +64,5 @@ export const PEERS_MUTANTS: readonly Mutant[] = [
   },
   ...ENVELOPE_MUTANTS,
   ...MODEL_MUTANTS,
+  ...AGENT_MUTANTS,
 ];

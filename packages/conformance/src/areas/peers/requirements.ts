@@ -1,8 +1,5 @@
 import type { RequirementTable } from '../../requirements/requirement.ts';
 
-const WITH_MCP = 'no check yet: it comes with the checks for MCP';
-const WITH_A2A = 'no check yet: it comes with the checks for A2A';
-
 /** MCP, A2A, models, cost and envelopes: what discovery alone shows has checks. */
 export const PEERS_REQUIREMENTS = {
   'PEER-1': {
@@ -56,7 +53,6 @@ export const PEERS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A host that serves MCP offers its workflows as tools, and checks arguments before it starts a run.',
     gate: 'mcp',
-    notTested: WITH_MCP,
   },
   'PEER-8': {
     document: 'rfcs',
@@ -69,14 +65,14 @@ export const PEERS_REQUIREMENTS = {
     section: 'a2a-task-roundtrip',
     level: 'MUST',
     text: 'A task that asks for authentication leaves the run waiting-input, and one that is rejected fails it.',
-    notTested: WITH_A2A,
   },
   'PEER-10': {
     document: 'rfcs',
     section: 'A2A state mapping',
     level: 'MUST',
     text: 'States of runs and of tasks are mapped onto each other in both directions.',
-    notTested: WITH_A2A,
+    reading:
+      'A task that the other agent has cancelled may end its run as cancelled or as failed. Of a host that is no agent for others only one direction can be seen.',
   },
   'PEER-11': {
     document: 'run-options',
