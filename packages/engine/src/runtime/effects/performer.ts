@@ -145,7 +145,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     }
     outcomeOf(job).then(
       (outcome) => finish(job, outcome),
-      (error: unknown) => finish(job, failure(job.task, error)),
+      (error: unknown) => finish(job, failureOf(job.task, error, log)),
     );
   }
 
@@ -170,7 +170,7 @@ export function createPerformer(options: PerformerOptions): Performer {
       return toldOutcome(ports, checkResult(await resultOf(job, ports)));
     } catch (error) {
       // What a node says when it fails may hold a secret as well as what it returns.
-      return toldOutcome(ports, failure(job.task, error));
+      return toldOutcome(ports, failureOf(job.task, error, log));
     }
   }
 
@@ -226,27 +226,6 @@ export function createPerformer(options: PerformerOptions): Performer {
     );
   }
 
-  function failure(task: EffectTask, error: unknown): Outcome {
-    const { effect, runId } = task;
-    if (error instanceof NodeFailure) {
-      const events = breachEvents(error, effect.node.id);
-      return events.length === 0 ? failed(error) : { ...failed(error), events };
-    }
-    log(
-      'error',
-      { runId, nodeId: effect.node.id, typeId: effect.node.type.typeId, ...errorFields(error) },
-      'a node threw an error it did not foresee',
-    );
-    return {
-      ok: false,
-      error: {
-        code: 'node_failed',
-        message: 'The node failed in a way it did not foresee; the host log names the place.',
-        retryable: false,
-      },
-    };
-  }
-
   function finish(job: Job, outcome: Outcome): void {
     if (job.state === 'over') return;
     leave(job);
@@ -271,6 +250,26 @@ export function createPerformer(options: PerformerOptions): Performer {
   }
 
   return { perform, active: jobs.held, queued: jobs.waiting };
+}
+
+function failureOf({ effect, runId }: EffectTask, error: unknown, log: Log): Outcome {
+  if (error instanceof NodeFailure) {
+    const events = breachEvents(error, effect.node.id);
+    return events.length === 0 ? failed(error) : { ...failed(error), events };
+  }
+  log(
+    'error',
+    { runId, nodeId: effect.node.id, typeId: effect.node.type.typeId, ...errorFields(error) },
+    'a node threw an error it did not foresee',
+  );
+  return {
+    ok: false,
+    error: {
+      code: 'node_failed',
+      message: 'The node failed in a way it did not foresee; the host log names the place.',
+      retryable: false,
+    },
+  };
 }
 
 function usedBy(ports: EffectPorts | undefined): readonly NodeEvent[] {
