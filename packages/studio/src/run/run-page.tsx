@@ -44,8 +44,9 @@ export function RunPage({ runId }: { readonly runId: string }) {
     return <Missing error={run.state === 'failed' ? run.error : undefined} onRetry={reload} />;
   }
   const isNow = at === undefined;
-  // Before the first events are here, the document knows more than they do.
-  const status = newest.sequence < 0 ? run.value.status : newest.status;
+  // Until all events are here, the document knows more than they do.
+  const isLoading = connection.state === 'loading' || newest.sequence < 0;
+  const status = isLoading ? run.value.status : newest.status;
   const questions = isNow && may(session, 'approvals:respond') ? openInterruptsOf(run.value) : [];
   const onFork = may(session, 'runs:create')
     ? (fromSeq?: number) => setFork(fromSeq === undefined ? {} : { fromSeq })
@@ -168,7 +169,8 @@ interface RunHeadProps {
 
 function RunHead({ run, view, connection, isNow, children }: RunHeadProps) {
   const now = useNow(1_000);
-  const status = isNow && view.sequence < 0 ? run.status : view.status;
+  const isLoading = isNow && (connection.state === 'loading' || view.sequence < 0);
+  const end = view.endedAt ?? (isNow ? now : view.at);
   return (
     <header className="run-head">
       <p className="crumbs small">
@@ -177,7 +179,7 @@ function RunHead({ run, view, connection, isNow, children }: RunHeadProps) {
       </p>
       <div className="row wrap">
         <h1>{run.workflowId}</h1>
-        <Status status={status} />
+        <Status status={isLoading ? run.status : view.status} />
         <ConnectionSign connection={connection} />
         {!isNow && <span className="status tone-wait">As of event {view.sequence}</span>}
         <div className="row wrap spread">{children}</div>
@@ -188,9 +190,7 @@ function RunHead({ run, view, connection, isNow, children }: RunHeadProps) {
         </Fact>
         {view.startedAt !== undefined && <Fact name="Started">{timeText(view.startedAt)}</Fact>}
         {view.startedAt !== undefined && (
-          <Fact name="Duration">
-            {durationText((view.endedAt ?? (isNow ? now : (view.at ?? now))) - view.startedAt)}
-          </Fact>
+          <Fact name="Duration">{isLoading ? '…' : durationText((end ?? now) - view.startedAt)}</Fact>
         )}
         {view.tokens > 0 && <Fact name="Tokens">{view.tokens.toLocaleString('en')}</Fact>}
         {view.usd !== undefined && <Fact name="Cost">{usdText(view.usd)}</Fact>}
