@@ -8,6 +8,8 @@ export const PAGES = [
   { name: 'run-waiting', place: ({ waiting }) => `#/runs/${waiting}`, sign: '.react-flow__node' },
   { name: 'run-timeline', place: ({ agent }) => `#/runs/${agent}?tab=timeline`, sign: '.timeline-row' },
   { name: 'run-events', place: ({ agent }) => `#/runs/${agent}?tab=events`, sign: '.event-row' },
+  { name: 'run-logs', place: ({ agent }) => `#/runs/${agent}?tab=logs`, sign: '.log-line' },
+  { name: 'run-large', place: ({ large }) => `#/runs/${large}`, sign: '.node-line' },
   { name: 'run-state', place: ({ agent }) => `#/runs/${agent}?tab=state`, sign: '.state-panel' },
   { name: 'run-cost', place: ({ agent }) => `#/runs/${agent}?tab=cost`, sign: '.figures' },
   { name: 'run-artifacts', place: ({ report }) => `#/runs/${report}?tab=artifacts`, sign: '.panel .card' },
@@ -17,6 +19,9 @@ export const PAGES = [
   { name: 'workflows', place: () => '#/workflows', sign: '.table' },
   { name: 'workflow', place: () => '#/workflows/order-fulfilment', sign: '.react-flow__node' },
   { name: 'workflow-start', place: () => '#/workflows/batch-totals?tab=start', sign: '.json-editor' },
+  { name: 'workflow-versions', place: () => '#/workflows/batch-totals?tab=versions', sign: '.table' },
+  { name: 'workflow-findings', place: () => '#/workflows/batch-totals?tab=findings', sign: '.panel .empty' },
+  { name: 'workflow-definition', place: () => '#/workflows/batch-totals?tab=source', sign: '.json' },
   { name: 'answer', place: ({ token }) => `#/answer/${token}`, sign: '.answer form, .answer .button' },
 ];
 
@@ -32,6 +37,15 @@ export const fileWorkflow = (id, saveAs) => ({
       config: { url: 'weft://self/.well-known/openwop', saveAs: { name: saveAs } },
     },
   ],
+  edges: [],
+});
+
+/** More nodes than can be drawn, side by side. */
+export const wideWorkflow = (id, count) => ({
+  id,
+  name: id,
+  version: '1.0.0',
+  nodes: Array.from({ length: count }, (_, index) => ({ id: `n${index}`, typeId: 'core.noop' })),
   edges: [],
 });
 
@@ -77,8 +91,10 @@ export async function fillHost({ api }) {
   const retried = await start('payment-retry');
   await api('POST', '/v1/host/weft/workflows', fileWorkflow('host-description', 'capabilities.json'));
   const report = await start('host-description');
+  await api('POST', '/v1/host/weft/workflows', wideWorkflow('wide', 10_000));
+  const large = await start('wide');
   for (const text of ['weft', 'durable workflows']) await start('text-lengths', { texts: [text] });
-  for (const runId of [loop, parent, retried, report]) await settled(runId);
+  for (const runId of [loop, parent, retried, report, large]) await settled(runId);
   const { interrupt } = await settled(waiting);
-  return { agent, other, waiting, loop, parent, retried, report, token: interrupt.interruptToken };
+  return { agent, other, waiting, loop, parent, retried, report, large, token: interrupt.interruptToken };
 }

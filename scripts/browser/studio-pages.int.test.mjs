@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seriousFindings } from './accessibility.mjs';
 import { hasBrowser, openBrowser } from './browser.mjs';
-import { fileWorkflow } from './screenshot-pages.mjs';
+import { fileWorkflow, wideWorkflow } from './screenshot-pages.mjs';
 import { goTo, openStudio, startStudioHost } from './studio.mjs';
 import { bytesOfPage, loopWorkflow, moveSlider } from './studio-figures.mjs';
 
@@ -104,9 +104,13 @@ describe.each(BROWSERS)('in %s', () => {
     expect(problems).toEqual([]);
   });
 
-  it('the list is filtered by a click into its chart', async () => {
+  it('a link signs in where the page is open; the list is filtered by a click into its chart', async () => {
     await start('text-lengths', { texts: ['a'] });
-    const { page, problems } = await opened('#/runs');
+    const page = await browser.newPage();
+    // Where the page is open already, a link changes its fragment alone.
+    await page.goto(`${host.url}/studio/`);
+    await page.getByLabel('API key').waitFor();
+    const { problems } = await openStudio(page, { host });
 
     await page.locator('.chart-bar:enabled').last().click();
     await expect.poll(() => page.url()).toMatch(/from=\d+&until=\d+/);
@@ -282,14 +286,14 @@ describe.each(BROWSERS)('whatever it is given, in %s', () => {
   });
 
   it('nodes that follow one another are folded, and a run of ten thousand side by side is a list', async () => {
-    const ids = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
-    const workflow = (id, nodes, edges) => ({ id, name: id, version: '1.0.0', nodes, edges });
-    const nodes = ids.map((id) => ({ id, typeId: 'core.noop' }));
-    const chain = ids
-      .slice(1, 600)
-      .map((id, index) => ({ id: `e${index}`, sourceNodeId: `n${index}`, targetNodeId: id }));
-    await host.api('POST', '/v1/host/weft/workflows', workflow('long-chain', nodes.slice(0, 600), chain));
-    await host.api('POST', '/v1/host/weft/workflows', workflow('ten-thousand', nodes, []));
+    const { nodes, ...chained } = wideWorkflow('long-chain', 600);
+    const edges = nodes.slice(1).map(({ id }, index) => ({
+      id: `e${index}`,
+      sourceNodeId: `n${index}`,
+      targetNodeId: id,
+    }));
+    await host.api('POST', '/v1/host/weft/workflows', { ...chained, nodes, edges });
+    await host.api('POST', '/v1/host/weft/workflows', wideWorkflow('ten-thousand', 10_000));
     const runId = await start('ten-thousand');
     const { page, problems } = await opened('#/workflows/long-chain');
 

@@ -96,8 +96,10 @@ describe('an address that tries keys', () => {
     await at.call('POST', real, { key: null, from, body });
     for (let count = 0; count < 25; count += 1)
       expect((await at.call('GET', real, { key: null, from })).status).toBe(409);
-    for (let count = 0; count < 19; count += 1)
-      expect((await at.call('GET', '/v1/interrupts/made.up', { key: null, from })).status).toBe(404);
+    for (let count = 0; count < 19; count += 1) {
+      const path = count % 2 === 0 ? '/v1/interrupts/made.up' : '/v1/host/weft/interrupts/made.up';
+      expect((await at.call('GET', path, { key: null, from })).status).toBe(404);
+    }
 
     expect((await at.call('POST', '/v1/interrupts/made.up', { key: null, from, body })).status).toBe(429);
     expect((await at.call('GET', real, { key: null, from })).status).toBe(429);

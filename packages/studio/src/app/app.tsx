@@ -8,6 +8,7 @@ import {
   clientWith,
   endSession,
   forgetKey,
+  hasSignInCode,
   keyFromLink,
   may,
   openSession,
@@ -39,7 +40,16 @@ export function App() {
   const { path } = useRoute();
   const [entry, setEntry] = useState<Entry>({ state: 'opening' });
   useEffect(() => {
-    enter().then(setEntry, (error: unknown) => setEntry({ state: 'out', problem: problemText(error) }));
+    const open = (): void => {
+      enter().then(setEntry, (error: unknown) => setEntry({ state: 'out', problem: problemText(error) }));
+    };
+    // A link may be opened where the page is shown already: then only the fragment changes.
+    const follow = (): void => {
+      if (hasSignInCode()) open();
+    };
+    open();
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
   }, []);
   const signed = useMemo(
     () =>

@@ -35,6 +35,10 @@ export async function openSession(key: string): Promise<Session> {
   return { key, principal, tenant, scopes: new Set(scopes) };
 }
 
+export function hasSignInCode(): boolean {
+  return signInCodeOf(location.hash) !== undefined;
+}
+
 /** Takes the code out of the address at once, so that it is in no history, and exchanges it. */
 export async function keyFromLink(): Promise<string | undefined> {
   const code = signInCodeOf(location.hash);

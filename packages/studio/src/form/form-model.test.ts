@@ -53,10 +53,10 @@ describe('a form made from a schema', () => {
     expect(readForm(fieldsOfSchema(schema), { count: 'many', rest: '[1' }).problems).toEqual({
       city: 'City is needed.',
       count: 'count must be a number.',
-      rest: expect.stringMatching(/^rest must be JSON, .* line 1, character 3: /),
+      rest: expect.stringMatching(/^rest must be JSON, .* in line 1, character 3: /),
     });
     expect(readForm(fieldsOfSchema(schema), { rest: '\n{"a": 1,\n  b: 2}' }).problems['rest']).toContain(
-      ' line 3, character 3: ',
+      ' in line 3, character 3: ',
     );
   });
 

@@ -160,7 +160,9 @@ function readField({ kind, isRequired, label }: FormField, text: string): ReadFi
   }
   const read = readJson(text);
   if ('value' in read) return read;
-  return { problem: `${label} must be JSON, such as "text", [1, 2] or {"name": "value"}. ${read.problem}.` };
+  return {
+    problem: `${label} must be JSON, such as "text", [1, 2] or {"name": "value"}, and is not in ${read.problem}.`,
+  };
 }
 
 function withValue(target: Json | undefined, path: readonly string[], value: Json): Json {

@@ -41,7 +41,7 @@ export function JsonEditor({ label, value, isInvalid, isRequired, onChange }: Js
   useEffect(() => {
     const { current: element } = frame;
     if (element === null) return undefined;
-    const root = element.shadowRoot ?? element.attachShadow({ mode: 'open', delegatesFocus: true });
+    const root = element.shadowRoot ?? element.attachShadow({ mode: 'open' });
     const view = new EditorView({
       root,
       parent: root,

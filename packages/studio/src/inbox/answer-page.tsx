@@ -19,9 +19,11 @@ export function AnswerPage({ token }: { readonly token: string }) {
       <div className="card">
         <header>
           <div>
-            <p className="small muted">
-              {linked === undefined ? 'A workflow asks you' : <Asking {...linked} />}
-            </p>
+            {linked !== undefined && (
+              <p className="small muted">
+                <Asking {...linked} />
+              </p>
+            )}
             <h1>{linked === undefined ? 'Weft' : titleOf(linked.question)}</h1>
             {linked !== undefined && after === undefined && <Moments linked={linked} />}
           </div>

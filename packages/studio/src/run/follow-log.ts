@@ -27,6 +27,7 @@ export function useFollowedLog(client: Client, runId: string): FollowedLog {
     const closing = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tell = (): void => {
+      clearTimeout(timer);
       timer = undefined;
       if (!closing.signal.aborted) setLength(history.events.length);
     };
@@ -35,6 +36,7 @@ export function useFollowedLog(client: Client, runId: string): FollowedLog {
       timer ??= setTimeout(tell, TELL_EVERY_MS);
     };
     const say = (next: Connection): void => {
+      tell();
       if (!closing.signal.aborted) setConnection(next);
     };
     follow(client, runId, { add, say, signal: closing.signal }).then(

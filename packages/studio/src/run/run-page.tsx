@@ -44,8 +44,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
     return <Missing error={run.state === 'failed' ? run.error : undefined} onRetry={reload} />;
   }
   const isNow = at === undefined;
-  // Before the first events are here, the document knows more than they do.
-  const status = newest.sequence < 0 ? run.value.status : newest.status;
+  const status = isLoading(log, newest) ? run.value.status : newest.status;
   const questions = isNow && may(session, 'approvals:respond') ? openInterruptsOf(run.value) : [];
   const onFork = may(session, 'runs:create')
     ? (fromSeq?: number) => setFork(fromSeq === undefined ? {} : { fromSeq })
@@ -109,6 +108,11 @@ export function RunPage({ runId }: { readonly runId: string }) {
   );
 }
 
+/** Until all events are here, the document knows more than they do. */
+function isLoading({ connection }: Pick<FollowedLog, 'connection'>, { sequence }: RunView): boolean {
+  return connection.state === 'loading' || sequence < 0;
+}
+
 /** The run as it is, and as it was at the moment that is looked at. */
 function useViews(
   { history, length }: FollowedLog,
@@ -168,7 +172,8 @@ interface RunHeadProps {
 
 function RunHead({ run, view, connection, isNow, children }: RunHeadProps) {
   const now = useNow(1_000);
-  const status = isNow && view.sequence < 0 ? run.status : view.status;
+  const isShort = isNow && isLoading({ connection }, view);
+  const end = view.endedAt ?? (isNow ? now : view.at);
   return (
     <header className="run-head">
       <p className="crumbs small">
@@ -177,7 +182,7 @@ function RunHead({ run, view, connection, isNow, children }: RunHeadProps) {
       </p>
       <div className="row wrap">
         <h1>{run.workflowId}</h1>
-        <Status status={status} />
+        <Status status={isShort ? run.status : view.status} />
         <ConnectionSign connection={connection} />
         {!isNow && <span className="status tone-wait">As of event {view.sequence}</span>}
         <div className="row wrap spread">{children}</div>
@@ -188,9 +193,7 @@ function RunHead({ run, view, connection, isNow, children }: RunHeadProps) {
         </Fact>
         {view.startedAt !== undefined && <Fact name="Started">{timeText(view.startedAt)}</Fact>}
         {view.startedAt !== undefined && (
-          <Fact name="Duration">
-            {durationText((view.endedAt ?? (isNow ? now : (view.at ?? now))) - view.startedAt)}
-          </Fact>
+          <Fact name="Duration">{isShort ? '…' : durationText((end ?? now) - view.startedAt)}</Fact>
         )}
         {view.tokens > 0 && <Fact name="Tokens">{view.tokens.toLocaleString('en')}</Fact>}
         {view.usd !== undefined && <Fact name="Cost">{usdText(view.usd)}</Fact>}

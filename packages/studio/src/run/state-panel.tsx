@@ -28,7 +28,8 @@ export function StatePanel({
     [runId, settled],
   );
   if (state.state === 'failed') return <Problem error={state.error} />;
-  if (state.state === 'loading') return <Loading what={`the state after event ${settled}`} />;
+  if (state.state === 'loading' || (settled < 0 && sequence >= 0))
+    return <Loading what={`the state after event ${Math.max(settled, sequence)}`} />;
   const run = state.value as JsonObject | undefined;
   return (
     <div className="state-panel">

@@ -80,7 +80,10 @@ describe('the key that signs links', () => {
 
     expect(await tokenOf(later, runId)).toBe(token);
     expect(await later.host.interrupts.inspectLink(String(token))).toMatchObject({
-      question: { kind: 'approval' },
+      question: { kind: 'approval', data: { title: 'Ship it?' } },
+      workflow: { id: expect.any(String), name: expect.any(String) },
+      requestedAt: expect.any(String),
+      linkExpiresAt: new Date(Number(payloadOf(token)['expiresAt'])).toISOString(),
     });
   });
 

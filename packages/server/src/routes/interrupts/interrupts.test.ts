@@ -176,9 +176,11 @@ describe('a signed link', () => {
     const token = await linkOf(runId);
 
     const shown = await at.call('GET', `/v1/interrupts/${token}`, { key: null });
+    const linked = await at.call('GET', `/v1/host/weft/interrupts/${token}`, { key: null });
     const taken = await post(token, { action: 'accept' });
 
     expect(shown.json).toEqual({ kind: 'approval', key: 'gate:0', data: expect.any(Object) as unknown });
+    expect(linked.json).toMatchObject({ question: shown.json, workflow: { id: 'gate' } });
     expect(taken.json).toMatchObject({ runId, nodeId: 'gate', status: 'completed' });
   });
 
@@ -212,7 +214,8 @@ describe('a signed link', () => {
 
     for (const token of tokens) {
       expect((await post(token, { action: 'accept' })).status).toBe(409);
-      expect((await at.call('GET', `/v1/interrupts/${token}`, { key: null })).status).toBe(409);
+      for (const path of ['/v1/interrupts', '/v1/host/weft/interrupts'])
+        expect((await at.call('GET', `${path}/${token}`, { key: null })).status).toBe(409);
     }
   });
 
