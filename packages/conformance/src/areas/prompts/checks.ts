@@ -95,7 +95,7 @@ export const PROMPTS_CHECKS: readonly Check[] = [
       const bytes = advertised(discovery, 'prompts.maxTemplateBytes');
       if (bytes !== undefined)
         expect.that(
-          isWhole(bytes, 1) && Number(bytes) <= MOST_BYTES,
+          isWhole(bytes, 1) && bytes <= MOST_BYTES,
           `maxTemplateBytes is a whole number up to ${MOST_BYTES}`,
           bytes,
         );
