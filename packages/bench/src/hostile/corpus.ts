@@ -11,6 +11,7 @@ import type { JsonObject } from '@weft/protocol';
 import type { Answer, Attacker } from './attacker.ts';
 import { calling, configured, evaluating, matching, repeated, workflow } from './definitions.ts';
 import { TRIGGER_CASES } from './trigger-cases.ts';
+import { PACK_CASES } from './pack-cases.ts';
 import { HOSTILE_ANSWERS } from './hostile-service.ts';
 import { statusesOf } from './statuses.ts';
 import { WORKER_CASES } from './worker-cases.ts';
@@ -27,6 +28,7 @@ export interface HostileCase {
     | 'socket'
     | 'tenant'
     | 'worker'
+    | 'pack'
     | 'trigger';
   readonly name: string;
   /** Says in a few words what the host made of it. */
@@ -486,4 +488,5 @@ export const CORPUS: readonly HostileCase[] = [
   ...tenants,
   ...WORKER_CASES,
   ...TRIGGER_CASES,
+  ...PACK_CASES,
 ];

@@ -56,6 +56,7 @@ const ORDINARY = [
   'approvals:respond',
   'workers:serve',
   'schedules:manage',
+  'packs:publish',
 ];
 
 export async function runHostile({ store, corpus, note }: HostileOptions): Promise<HostileResult> {
@@ -136,6 +137,7 @@ async function startHost(
         'json',
         '--allow-egress',
         new URL(serviceUrl).host,
+        '--registry',
       ],
       env: {
         WEFT_API_KEY: adminKey,
