@@ -28,8 +28,8 @@ export interface BuiltPack {
 const ENTRY = 'dist/index.mjs';
 const CATEGORIES = new Set(['chat', 'control', 'data', 'canvas', 'coordination', 'integration']);
 
-/** What makes of a template a whole manifest, where it has agents alone. */
-const NO_CODE: JsonObject = { nodes: [], runtime: { language: 'remote', entry: 'none' } };
+/** The runtime of a pack that has agents alone. */
+const NO_CODE: JsonObject = { language: 'remote', entry: 'none' };
 
 /**
  * A pack of what is in a folder. Where its `pack.json` names nodes, or agents alone, the files are taken as they are; else the node types that its
@@ -66,8 +66,10 @@ interface PackParts {
 
 async function partsOf(folder: string, given: JsonObject, own: PackFiles): Promise<PackParts> {
   if ('nodes' in given) return { parts: {}, files: own };
-  if ('agents' in given && (await sourcesOf(folder)).length === 0)
-    return { parts: { ...NO_CODE, ...given }, files: own };
+  if ('agents' in given && (await sourcesOf(folder)).length === 0) {
+    const { runtime = NO_CODE } = given;
+    return { parts: { nodes: [], runtime }, files: own };
+  }
   return nodesOf(folder, own);
 }
 

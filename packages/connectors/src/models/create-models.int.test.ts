@@ -26,6 +26,7 @@ function config(changes: JsonObject = {}, provider: JsonObject = {}): JsonObject
       mock: { kind: 'mock' },
     },
     default: 'first/fable-1',
+    classes: { coding: 'second/coder' },
     ...changes,
   };
 }
@@ -46,6 +47,9 @@ describe('the model that is asked', () => {
       'first/fable-1',
     ],
     ['both of the run', { model: 'second/x' }, { 'ai.provider': 'second' }, 'second', 'x'],
+    ['that of the class', { modelClass: 'coding' }, {}, 'second', 'coder'],
+    ['the default, for another class', { modelClass: 'writing' }, {}, 'first', 'fable-1'],
+    ['the one in the name, whatever the class', { model: 'first/x', modelClass: 'coding' }, {}, 'first', 'x'],
   ])('is %s', async (_what, request, configurable, provider, model) => {
     const called = await callModel({ config: config(), request, configurable, operatorSecrets });
 

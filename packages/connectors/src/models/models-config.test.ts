@@ -33,6 +33,11 @@ describe('the models of a config file', () => {
     ['models', 'models: must be an object'],
     [{}, 'models: the field "providers" is missing'],
     [{ providers: {} }, 'models.providers'],
+    [{ providers: { local: LOCAL }, classes: { telepathy: 'local/x' } }, 'models.classes.telepathy'],
+    [
+      { providers: { local: LOCAL }, classes: { coding: 'other/x' } },
+      'models.classes.coding must be PROVIDER',
+    ],
     [{ providers: { local: LOCAL }, defualt: 'local/x' }, 'models.defualt: unknown field'],
     [{ providers: { 'Local AI': LOCAL } }, 'models.providers.Local AI is no name'],
     [withLocal({ kind: 'ollama' }), 'models.providers.local.kind must be one of openai, anthropic, google,'],

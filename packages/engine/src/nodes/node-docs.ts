@@ -496,7 +496,8 @@ export const NODE_DOCS: Readonly<Record<string, NodeDocs>> = {
     },
     config: {
       model: 'The model; `configurable.model` of the run goes before it, so that a fork can take another.',
-      instructions: 'The system prompt. It comes from the definition alone.',
+      instructions:
+        'The system prompt. It comes from the definition alone, or from the pack of the agent that `agent` of the node pins.',
       systemPromptRef: REF_DOCS('system', 'instructions'),
       prompt: 'What to do.',
       userPromptRef: REF_DOCS('user', 'prompt'),

@@ -46,6 +46,7 @@ export async function callModel(options: CallOptions, chunks: OutputChunk[] = []
   const models = createModels(readModelsConfig(options.config));
   const provider = models.providerFor({
     model: options.request?.model,
+    modelClass: options.request?.modelClass,
     configurable: options.configurable ?? {},
     operatorSecrets: secretsOf(options.operatorSecrets),
   });
