@@ -73,7 +73,7 @@ export const workers: Scenario = {
     for (let round = 0; round < lab.rounds; round += 1) {
       lab.note(`round ${round + 1}: E with functions of a user`);
       const called = await measureHost(lab, tally);
-      await measureIdle(lab, tally);
+      if (round === 0) await measureIdle(lab, tally);
       if (restate === undefined) continue;
       lab.note(`round ${round + 1}: ${restate.key}`);
       const key = 'workers/64/restate';

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../core/decide/step.ts';
 import type { ServedBy } from '../../model/node-type.ts';
 import type { EffectPlace } from '../../ports/effect-ports.ts';
+import { createEphemeralMap } from '../collections/ephemeral-map.ts';
 import { executionOf } from '../effects/effect-context.ts';
 import type { EffectTask } from '../effects/performer.ts';
 import { requiredSecrets } from '../secrets/required-secrets.ts';
@@ -47,8 +48,8 @@ export interface OwnTaskIndex {
 }
 
 export function createOwnTaskIndex(): OwnTaskIndex {
-  const tasks = new Map<string, OwnTask>();
-  const byRun = new Map<string, Set<OwnTask>>();
+  const tasks = createEphemeralMap<OwnTask>();
+  const byRun = createEphemeralMap<Set<OwnTask>>();
   const has = (own: OwnTask): boolean => tasks.get(own.served.offer.taskId) === own;
   return {
     add(own) {

@@ -141,7 +141,7 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
     const { tenant, typeId } = own.served.offer;
     try {
       const version = await options.types.resolveServed(tenant, typeId, own.version);
-      own.served.offer = { ...own.served.offer, version };
+      if (version !== own.served.offer.version) own.served.offer = { ...own.served.offer, version };
       await putUp.prepare(own);
       if (own.served.state !== 'resting' || !tasks.has(own)) return;
       if (!putUp.offer(own)) options.hub().offer(own.served);

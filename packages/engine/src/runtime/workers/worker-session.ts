@@ -1,3 +1,5 @@
+import { createBoundedCache } from '../collections/bounded-cache.ts';
+import { createEphemeralMap } from '../collections/ephemeral-map.ts';
 import type { ServedTask } from './served-task.ts';
 import type { TypeLane } from './task-board.ts';
 
@@ -33,15 +35,15 @@ interface Cancel {
   readonly reason: CancelReason;
 }
 
-/** Answered results that a repeated report may name. */
-const REMEMBERED = 2_000;
+/** Answered results that a repeated report may name; at least the newest half of them. */
+const REMEMBERED = 4_000;
 /** A worker that takes none of these does not read; it learns from the answers to its reports. */
 const MOST_CANCELS = 2_000;
 
 /** One worker that is connected to this process. A class because there may be thousands. */
 export class WorkerSession {
   readonly about: SessionAbout;
-  readonly held = new Map<string, ServedTask>();
+  readonly held = createEphemeralMap<ServedTask>();
   lanes: readonly TypeLane[] = [];
   /** The lane that comes first the next time. */
   turn = 0;
@@ -58,7 +60,7 @@ export class WorkerSession {
   isFull = false;
   #cancels: Cancel[] = [];
   /** Task and lease → whether the result became durable. */
-  readonly #answered = new Map<string, Promise<boolean>>();
+  readonly #answered = createBoundedCache<string, Promise<boolean>>(REMEMBERED);
 
   constructor(about: SessionAbout, capacity: number, leaseUntil: number) {
     this.about = about;
@@ -114,8 +116,5 @@ export class WorkerSession {
 
   answered(taskId: string, lease: number, isDurable: Promise<boolean>): void {
     this.#answered.set(`${lease} ${taskId}`, isDurable);
-    if (this.#answered.size <= REMEMBERED) return;
-    const [oldest] = this.#answered.keys();
-    if (oldest !== undefined) this.#answered.delete(oldest);
   }
 }
