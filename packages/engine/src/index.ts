@@ -87,6 +87,7 @@ export type {
 export type { PackFormat, PackPublication, ReadPack } from './ports/packs.ts';
 export { parseRetryAfter } from './nodes/http/http-failures.ts';
 export { TASK_STATES, unknownPeer } from './ports/peers.ts';
+export { MAX_HOPS } from './runtime/peers/hops.ts';
 export type {
   PeerArtifact,
   PeerCard,

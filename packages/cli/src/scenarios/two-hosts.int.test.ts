@@ -64,6 +64,7 @@ const WORKFLOWS: Readonly<Record<Name, readonly JsonObject[]>> = {
   ada: [
     workflow('plan', [invoke('refund', { order: '41' })]),
     workflow('hold', [invoke('wait')]),
+    workflow('ping', [invoke('pong')]),
     workflow(
       'price',
       [node('look', 'core.identity', {}, { order: { type: 'variable', variableName: 'order' } })],
@@ -76,6 +77,7 @@ const WORKFLOWS: Readonly<Record<Name, readonly JsonObject[]>> = {
       [invoke('price', { order: '41' }), node('gate', 'core.approvalGate', { title: 'Refund order 41?' })],
       [{ name: 'order', type: 'string', required: true }],
     ),
+    workflow('pong', [invoke('ping')]),
     workflow('wait', [
       node('outside', 'core.interrupt', {
         kind: 'external-event',
@@ -225,6 +227,16 @@ describe('two hosts that call each other', () => {
     expect(await runsOf('bob', 'wait')).toHaveLength(1);
     await expect.poll(() => told.at(-1), { timeout: 20_000 }).toContain('TASK_STATE_COMPLETED');
     expect(told[0]).toContain('TASK_STATE_WORKING');
+  });
+
+  it('do not call each other in a circle for ever (G-6)', async () => {
+    const runId = await begin('ada', 'ping');
+
+    await reaches('ada', runId, 'failed');
+
+    const counts = [await runsOf('ada', 'ping'), await runsOf('bob', 'pong')].map(({ length }) => length);
+    expect(counts).toEqual([5, 4]);
+    expect(await runsOf('ada', 'ping')).toMatchObject([{ errorCode: 'peer_loop' }, {}, {}, {}, {}]);
   });
 
   it('tell each other when a run is cancelled', async () => {

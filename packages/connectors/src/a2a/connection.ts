@@ -14,4 +14,5 @@ export interface OutgoingMessage {
   readonly content: Json;
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
+  readonly hops?: number | undefined;
 }

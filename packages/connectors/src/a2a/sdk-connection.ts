@@ -4,6 +4,9 @@ import type { Json } from '@weft/protocol';
 import type { PeerConnection } from './connection.ts';
 import { readAnswer, readTask } from './task.ts';
 
+/** How many hosts the work has come through, for those who count them. */
+const HOPS = 'urn:weft:a2a:hops';
+
 const OPTIONS = { legacyCompat: { enabled: true } };
 
 /** By the bindings of A2A 1.0 and 0.3, as the card says, with the client of the SDK. */
@@ -21,14 +24,14 @@ export async function connectBySdk(
   });
   const client = await factory.createFromAgentCard(agent);
   return {
-    async send({ messageId, skill, content, taskId = '', contextId = '' }) {
+    async send({ messageId, skill, content, taskId = '', contextId = '', hops }) {
       const message: Message = {
         messageId,
         taskId,
         contextId,
         role: Role.ROLE_USER,
         parts: [partOf(content)],
-        metadata: { skillId: skill },
+        metadata: { skillId: skill, ...(hops !== undefined && { [HOPS]: hops }) },
         extensions: [],
         referenceTaskIds: [],
       };

@@ -68,6 +68,8 @@ export interface PeerMessage {
   /** Continues this task. */
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
+  /** How many hosts the work has come through, this one included: the host gives it. */
+  readonly hops?: number | undefined;
 }
 
 /** In the form in which it is recorded. */

@@ -279,6 +279,12 @@ describe('a request that is no request', () => {
     });
     return { status: response.status, json: (await response.json()) as JsonObject };
   };
+  const said = (more: JsonObject) => {
+    const message = { messageId: 'odd', role: 'ROLE_USER', metadata: { skillId: 'slow' }, ...more };
+    return { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } };
+  };
+  const FAR = { skillId: 'slow', 'urn:weft:a2a:hops': 9 };
+  const listing = (params: JsonObject) => ({ jsonrpc: '2.0', id: 1, method: 'ListTasks', params });
   const GET = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x' } });
 
   it.each<[string, string, Record<string, string>, number]>([
@@ -296,6 +302,18 @@ describe('a request that is no request', () => {
     ['no JSON-RPC', { id: 1 }, {}, -32_602],
     ['parameters that are none', { jsonrpc: '2.0', id: 1, method: 'GetTask', params: [] }, {}, -32_602],
     ['an unknown task', { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x' } }, {}, -32_001],
+    ['a task that has come far', said({ parts: [{ data: {} }], metadata: FAR }), {}, -32_004],
+    ['no parts', said({ parts: [] }), {}, -32_602],
+    ['parts that are none', said({ parts: 'x' }), {}, -32_602],
+    ['a part that is none', said({ parts: [null] }), {}, -32_602],
+    ['a size that is none', listing({ pageSize: 'many' }), {}, -32_602],
+    ['a context that is none', listing({ contextId: '\u0000' }), {}, -32_602],
+    [
+      'a push address of 0.3 that is none',
+      { jsonrpc: '2.0', id: 1, method: 'tasks/pushNotificationConfig/set', params: { taskId: 'x' } },
+      { 'a2a-version': '0.3' },
+      -32_602,
+    ],
     [
       'another version',
       { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x' } },

@@ -1,5 +1,6 @@
 import { AgentCard, formatSSEErrorEvent, formatSSEEvent, SSE_HEADERS } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler, LegacyRestTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
+import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server';
 import type { JsonObject } from '@weft/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -7,6 +8,7 @@ import { type AppContext, callerOf, sendJson } from '../app-context.ts';
 import { idempotencyOf } from '../http/idempotency.ts';
 import { exposedWorkflows } from '../protocols/exposed-workflows.ts';
 import { admitted, performOperation, type ProtocolDoor } from '../protocols/perform-operation.ts';
+import { HOST_FAILED } from './a2a-error.ts';
 import { agentCardOf } from './agent-card.ts';
 import { createRequestHandler } from './request-handler.ts';
 import type { A2aSession } from './session.ts';
@@ -33,9 +35,10 @@ export function createA2aExchange(context: AppContext): A2aExchange {
 
   function sessionOf(request: FastifyRequest, ended: AbortSignal): A2aSession {
     const door: ProtocolDoor = { ...request.server.shared, via: 'A2A' };
-    const { host } = context;
+    const { host, log } = context;
     return {
       host,
+      log,
       ended,
       perform: (operationId, place) => performOperation(door, request, operationId, place),
       admit: async (operationId) => callerOf(await admitted(door, request, operationId)),
@@ -81,7 +84,12 @@ export function createA2aExchange(context: AppContext): A2aExchange {
         return void sendJson(reply, 200, JSON.stringify(failed(error)));
       }
       const answer = await new Transport(handler).handle(body, new ServerCallContext({ requestedVersion }));
-      if (!(Symbol.asyncIterator in answer)) return void sendJson(reply, 200, JSON.stringify(answer));
+      if (!(Symbol.asyncIterator in answer))
+        return void sendJson(
+          reply,
+          200,
+          JSON.stringify(isUnreadable(answer) ? failed(unreadable()) : answer),
+        );
       await stream(reply, answer, failed);
     },
     async card(request) {
@@ -96,6 +104,18 @@ export function createA2aExchange(context: AppContext): A2aExchange {
       );
     },
   };
+}
+
+/** What the SDK could not read it takes for a failure of its own, in words that say nothing to a client. */
+function isUnreadable(answer: object): boolean {
+  const { error } = answer as { readonly error?: { readonly code?: number; readonly message?: string } };
+  return error?.code === INTERNAL_ERROR && error.message !== HOST_FAILED;
+}
+
+const INTERNAL_ERROR = -32_603;
+
+function unreadable(): RequestMalformedError {
+  return new RequestMalformedError('params: do not have the shape that this method takes');
 }
 
 /** Each message is an event. What fails before the first one is an answer like any other. */

@@ -11,6 +11,7 @@ export interface MessageContent {
 }
 
 export function contentOf({ parts }: Message): MessageContent {
+  if (parts.length === 0) throw new RequestMalformedError('message.parts: must hold at least one part');
   const texts: string[] = [];
   let data: JsonObject | undefined;
   for (const { content } of parts) {

@@ -1,12 +1,12 @@
 import type { SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
-import { TaskNotCancelableError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
+import { RequestMalformedError, TaskNotCancelableError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { isJsonObject, type JsonObject } from '@weft/protocol';
 import { toA2aError } from './a2a-error.ts';
 import { createPushConfigs } from './push-configs.ts';
 import { isTerminal } from './run-task.ts';
 import type { A2aSession } from './session.ts';
-import { createTakeMessage } from './take-message.ts';
+import { checkContextId, createTakeMessage } from './take-message.ts';
 import { createTasks, taskState } from './tasks.ts';
 
 /** A client gives up on a request after a minute; the task stays, and can be asked for. */
@@ -18,6 +18,24 @@ const MAX_LISTED = 50;
 export function createRequestHandler(session: A2aSession): A2ARequestHandler {
   const { host, ended } = session;
   const tasks = createTasks(session);
+  async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      throw toA2aError(error, session.log);
+    }
+  }
+
+  async function* streamed(
+    work: () => AsyncGenerator<StreamResponse>,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    try {
+      yield* work();
+    } catch (error) {
+      throw toA2aError(error, session.log);
+    }
+  }
+
   const takeMessage = createTakeMessage(session, tasks);
   const pushes = createPushConfigs(session, tasks);
 
@@ -68,6 +86,8 @@ export function createRequestHandler(session: A2aSession): A2ARequestHandler {
     listTasks: ({ contextId, pageSize = MAX_LISTED, pageToken }) =>
       answered(async () => {
         const caller = await session.admit('listRuns');
+        if (!Number.isInteger(pageSize)) throw new RequestMalformedError('pageSize: must be a whole number');
+        checkContextId('contextId', contextId);
         const limit = Math.max(1, Math.min(pageSize, MAX_LISTED));
         const tag = contextId === '' ? 'a2a' : `a2a:${contextId}`;
         const page = { limit, ...(pageToken !== '' && { cursor: pageToken }) };
@@ -88,22 +108,4 @@ export function createRequestHandler(session: A2aSession): A2ARequestHandler {
 
 function metadataOf(metadata: unknown): JsonObject {
   return isJsonObject(metadata) ? metadata : {};
-}
-
-async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw toA2aError(error);
-  }
-}
-
-async function* streamed(
-  work: () => AsyncGenerator<StreamResponse>,
-): AsyncGenerator<StreamResponse, void, undefined> {
-  try {
-    yield* work();
-  } catch (error) {
-    throw toA2aError(error);
-  }
 }

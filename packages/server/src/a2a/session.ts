@@ -1,11 +1,12 @@
 import type { AgentCard } from '@a2a-js/sdk';
-import type { Caller, Host } from '@weft/engine';
+import type { Caller, Host, Log } from '@weft/engine';
 import type { Json, JsonObject, OperationId } from '@weft/protocol';
 import type { Place } from '../protocols/perform-operation.ts';
 
 /** What a request of an agent comes with. */
 export interface A2aSession {
   readonly host: Host;
+  readonly log: Log;
   perform(operationId: OperationId, place: Place): Promise<JsonObject>;
   /** The caller, if its key holds the operation's scope. */
   admit(operationId: OperationId): Promise<Caller>;

@@ -1,6 +1,6 @@
 import { type Message, TaskState } from '@a2a-js/sdk';
 import { RequestMalformedError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
-import type { Caller } from '@weft/engine';
+import { type Caller, MAX_HOPS } from '@weft/engine';
 import { isName, type JsonObject } from '@weft/protocol';
 import { exposedSkill, exposedWorkflows } from '../protocols/exposed-workflows.ts';
 import { questionOf } from '../protocols/question.ts';
@@ -34,16 +34,21 @@ export function createTakeMessage(session: A2aSession, tasks: Tasks): TakeMessag
 
   async function begin(caller: Caller, message: Message, metadata: JsonObject): Promise<string> {
     const { messageId, contextId } = message;
-    if (contextId !== '' && (!isName(contextId) || contextId.length > MAX_ID))
-      throw new RequestMalformedError(`message.contextId: must be a name of at most ${MAX_ID} characters`);
-    const skill = await skillOf(caller, { ...metadata, ...message.metadata });
+    checkContextId('message.contextId', contextId);
+    const about = { ...metadata, ...message.metadata };
+    const hops = hopsOf(about);
+    const skill = await skillOf(caller, about);
     const created = await session.perform('createRun', {
       idempotencyKey: `a2a:${messageId}`,
       body: {
         workflowId: skill.workflowId,
         inputs: inputsOf(skill, contentOf(message)),
         tags: ['a2a', `a2a:${messageId}`, ...(contextId === '' ? [] : [`a2a:${contextId}`])],
-        metadata: { startedBy: 'a2a', ...(contextId !== '' && { a2aContextId: contextId }) },
+        metadata: {
+          startedBy: 'a2a',
+          ...(contextId !== '' && { a2aContextId: contextId }),
+          ...(hops !== undefined && { a2aHops: hops }),
+        },
       },
     });
     return String(created['runId']);
@@ -81,4 +86,23 @@ export function createTakeMessage(session: A2aSession, tasks: Tasks): TakeMessag
   }
 
   return take;
+}
+
+/** Empty where none is meant. */
+export function checkContextId(field: string, contextId: string): void {
+  if (contextId !== '' && (!isName(contextId) || contextId.length > MAX_ID))
+    throw new RequestMalformedError(`${field}: must be a name of at most ${MAX_ID} characters`);
+}
+
+const HOPS = 'urn:weft:a2a:hops';
+
+/** How many hosts the work has come through, where the client counts them: agents that call each other in a circle would never end. */
+function hopsOf({ [HOPS]: hops }: JsonObject): number | undefined {
+  if (hops === undefined) return undefined;
+  if (typeof hops !== 'number' || !Number.isInteger(hops) || hops < 0)
+    throw new RequestMalformedError(`message.metadata.${HOPS}: must be a whole number from 0`);
+  if (hops <= MAX_HOPS) return hops;
+  throw new UnsupportedOperationError(
+    `This work has come through ${MAX_HOPS} hosts already, which is the limit: do they call each other in a circle?`,
+  );
 }

@@ -113,20 +113,24 @@ export function answerFrameworkError(
 
 /** The kind of the error and the place it was thrown; its message may quote a payload and stays out. */
 function logCause(context: AppContext, call: Call, error: unknown): void {
-  const cause = isHostError(error) && error.cause !== undefined ? error.cause : error;
-  const isError = cause instanceof Error;
-  const errorAt = isError ? firstFrames(cause) : '';
   context.log(
     'error',
     {
       requestId: call.id,
       method: call.method,
       route: call.routeOptions.url ?? '',
-      errorName: isError ? cause.name : typeof cause,
-      ...(errorAt === '' ? {} : { errorAt }),
+      ...causeFields(error),
     },
     'a request failed',
   );
+}
+
+/** Where it came from. Its message may hold what clients have sent. */
+export function causeFields(error: unknown): { readonly errorName: string; readonly errorAt?: string } {
+  const cause = isHostError(error) && error.cause !== undefined ? error.cause : error;
+  if (!(cause instanceof Error)) return { errorName: typeof cause };
+  const errorAt = firstFrames(cause);
+  return { errorName: cause.name, ...(errorAt !== '' && { errorAt }) };
 }
 
 function firstFrames(error: Error): string {

@@ -345,6 +345,32 @@ describe('the door', () => {
   });
 });
 
+describe('parameters that are none', () => {
+  it.each([
+    ['tools/call', {}, 'params.name: '],
+    ['tools/call', { name: 'greet', arguments: [1] }, 'params.arguments: '],
+    ['resources/read', {}, 'params.uri: '],
+    ['prompts/get', { name: 7 }, 'params.name: '],
+  ])('of %s, %j, are the client’s mistake', async (method, params, problem) => {
+    const { transport } = await connect();
+
+    const answer = await fetch(`${server.url}/v1/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${at.key}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': transport.sessionId ?? '',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+
+    const text = await answer.text();
+    expect(text).toContain('"code":-32602');
+    expect(text).toContain(problem);
+  });
+});
+
 describe('the prompts of a session', () => {
   const QUESTION = {
     templateId: 'order-question',

@@ -4,18 +4,20 @@ import {
   CallToolRequestSchema,
   ErrorCode,
   GetPromptRequestSchema,
+  type JSONRPCRequest,
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
-  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   McpError,
   ReadResourceRequestSchema,
   type ServerNotification,
   type ServerRequest,
+  type ServerResult,
 } from '@modelcontextprotocol/sdk/types.js';
 import { isHostError, type JsonObject } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../app-context.ts';
+import { causeFields } from '../http/errors.ts';
 import {
   admitted,
   OperationRefused,
@@ -75,30 +77,60 @@ export function createProtocolServer(door: ProtocolDoor, version: string, isClos
     };
   }
 
-  server.setRequestHandler(ListToolsRequestSchema, (_request, extra) =>
-    answered(async () => ({ tools: await listTools(sessionOf(extra)) })),
-  );
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
-    answered(async () => ({
-      ...(await callTool(sessionOf(extra), params.name, (params.arguments ?? {}) as JsonObject)),
+  const requests: Readonly<Record<string, Answer>> = {
+    'tools/list': read(ListToolsRequestSchema, async (_request, session) => ({
+      tools: await listTools(session),
     })),
-  );
-  server.setRequestHandler(ListResourcesRequestSchema, (_request, extra) =>
-    answered(async () => ({ resources: await listResources(sessionOf(extra)) })),
-  );
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
-    resourceTemplates: RESOURCE_TEMPLATES,
-  }));
-  server.setRequestHandler(ReadResourceRequestSchema, ({ params }, extra) =>
-    answered(async () => ({ contents: [{ ...(await readResource(sessionOf(extra), params.uri)) }] })),
-  );
-  server.setRequestHandler(ListPromptsRequestSchema, ({ params }, extra) =>
-    answered(() => listPrompts(sessionOf(extra), params?.cursor)),
-  );
-  server.setRequestHandler(GetPromptRequestSchema, ({ params }, extra) =>
-    answered(() => getPrompt(sessionOf(extra), params.name, params.arguments ?? {})),
-  );
+    'tools/call': read(CallToolRequestSchema, async ({ params }, session) => ({
+      ...(await callTool(session, params.name, (params.arguments ?? {}) as JsonObject)),
+    })),
+    'resources/list': read(ListResourcesRequestSchema, async (_request, session) => ({
+      resources: await listResources(session),
+    })),
+    'resources/templates/list': () => Promise.resolve({ resourceTemplates: RESOURCE_TEMPLATES }),
+    'resources/read': read(ReadResourceRequestSchema, async ({ params }, session) => ({
+      contents: [{ ...(await readResource(session, params.uri)) }],
+    })),
+    'prompts/list': read(ListPromptsRequestSchema, ({ params }, session) =>
+      listPrompts(session, params?.cursor),
+    ),
+    'prompts/get': read(GetPromptRequestSchema, ({ params }, session) =>
+      getPrompt(session, params.name, params.arguments ?? {}),
+    ),
+  };
+  // Not by handlers of their own: what those cannot read they take for a failure of the host.
+  server.fallbackRequestHandler = (request, extra) => {
+    const answer = Object.hasOwn(requests, request.method) ? requests[request.method] : undefined;
+    if (answer === undefined) throw new McpError(ErrorCode.MethodNotFound, 'Method not found');
+    return answered(door, async () => (await answer(request, sessionOf(extra))) as ServerResult);
+  };
   return server;
+}
+
+type Answer = (request: JSONRPCRequest, session: ToolSession) => Promise<object>;
+
+interface Schema<Request> {
+  safeParse(request: unknown):
+    | { readonly success: true; readonly data: Request }
+    | {
+        readonly success: false;
+        readonly error: {
+          readonly issues: readonly { readonly path: PropertyKey[]; readonly message: string }[];
+        };
+      };
+}
+
+/** A request of the protocol's shape, or what is wrong with it. */
+function read<Request>(
+  schema: Schema<Request>,
+  answer: (request: Request, session: ToolSession) => Promise<object>,
+): Answer {
+  return async (request, session) => {
+    const parsed = schema.safeParse(request);
+    if (parsed.success) return await answer(parsed.data, session);
+    const [issue] = parsed.error.issues;
+    throw new InvalidArguments(`${issue?.path.map(String).join('.') ?? 'params'}: ${issue?.message ?? ''}`);
+  };
 }
 
 const LONGEST_ANSWER_MS = 30 * 60_000;
@@ -106,7 +138,7 @@ const LONGEST_ANSWER_MS = 30 * 60_000;
 const RESOURCE_NOT_FOUND = -32_002;
 
 /** Failures in the protocol's terms. What is not foreseen says nothing of itself. */
-async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
+async function answered<Result>({ context }: ProtocolDoor, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -117,6 +149,7 @@ async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
       throw new McpError(ErrorCode.InvalidRequest, error.message, { code: error.code });
     if (isHostError(error)) throw new McpError(ErrorCode.InvalidRequest, error.message, { code: error.code });
     if (error instanceof McpError) throw error;
+    context.log('error', causeFields(error), 'a request of an assistant failed');
     throw new McpError(ErrorCode.InternalError, 'The host has failed; its log says why.');
   }
 }

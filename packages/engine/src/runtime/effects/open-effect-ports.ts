@@ -27,6 +27,7 @@ import type { Peers } from '../../ports/peers.ts';
 import type { ToolContext, Tools } from '../../ports/tools.ts';
 import type { Resolution, SecretResolver } from '../../ports/secrets.ts';
 import type { PromptLibrary } from '../prompts/prompt-library.ts';
+import { nextHop } from '../peers/hops.ts';
 import { SECRET_ID } from '../secrets/resolver.ts';
 import { type DefinitionStore, openWorkflows } from './workflows.ts';
 
@@ -70,7 +71,7 @@ export function createOpenEffectPorts(dependencies: EffectPortDependencies): Ope
 }
 
 interface PortSources {
-  readonly store: DefinitionStore;
+  readonly store: DefinitionStore & Pick<RunLog, 'readRun'>;
   readonly resolver: SecretResolver;
   readonly models: Models;
   readonly tools: Tools;
@@ -143,7 +144,10 @@ class PortsOnDemand implements EffectPorts {
       names: peers.names,
       addressOf: (peer) => peers.addressOf(peer),
       card: (peer, context) => peers.card(peer, withSecrets(context, operatorSecrets)),
-      send: (message, context) => peers.send(message, withSecrets(context, operatorSecrets)),
+      send: async (message, context) => {
+        const hops = await nextHop(this.#sources.store, this.#place.runId);
+        return await peers.send({ ...message, hops }, withSecrets(context, operatorSecrets));
+      },
       follow: (task, timeoutMs, context) =>
         peers.follow(task, timeoutMs, withSecrets(context, operatorSecrets)),
       cancel: (task, context) => peers.cancel(task, withSecrets(context, operatorSecrets)),
