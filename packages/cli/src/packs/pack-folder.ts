@@ -138,7 +138,7 @@ export async function loadPack(folder: PackFolder, entry: LockEntry, offer: Host
 /** Whether its code is what its manifest says, asked in a thread or a process of its own. Throws PackError. */
 export async function checkCode(pack: OpenedPack): Promise<void> {
   if (pack.manifest.runtime.language === 'javascript') return (await openJavaScriptPack(pack)).stop();
-  const threads = createWasmThreads(0);
+  const threads = createWasmThreads(1);
   try {
     await openWasmPack(pack, threads);
   } finally {
