@@ -103,7 +103,7 @@ export async function goTo(page, place) {
   });
 }
 
-/** One that nothing listens on, so that a host can be told its own address. */
+/** A free one, so that a host can be given its own address. */
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

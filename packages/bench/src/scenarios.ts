@@ -14,6 +14,7 @@ import { soak } from './scenarios/soak.ts';
 import { sse } from './scenarios/sse.ts';
 import { storedRuns } from './scenarios/stored-runs.ts';
 import { studio } from './scenarios/studio.ts';
+import { packs } from './scenarios/packs.ts';
 import { workers } from './scenarios/workers.ts';
 import { postgresWorkloads, sqliteWorkloads } from './scenarios/workloads.ts';
 
@@ -22,6 +23,7 @@ export const SCENARIOS: readonly Scenario[] = [
   sqliteWorkloads,
   postgresWorkloads,
   workers,
+  packs,
   agents,
   engineAppends,
   sse,

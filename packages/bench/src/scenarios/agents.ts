@@ -25,10 +25,10 @@ const MEASURED_MS = 8_000;
 const PATIENCE_MS = 120_000;
 
 /**
- * How much agents slow down others. Models and clients share the cores with the host, so that models alone slow it down, whoever listens to
+ * How much agents slow down others. Models and clients share the cores with the host, so that models alone slow it down, even if other clients listen to
  * them; of that the host can do nothing. So the other side of the relation is measured while the same number of models speak at the same rate
  * to plain clients, in this process, that drop what they hear. What is left is what the host does for its agents: reading, parsing, recording.
- * The others without any models stand beside it.
+ * The others without any models are reported with it.
  */
 
 export const agents: Scenario = {

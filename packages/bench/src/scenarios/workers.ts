@@ -38,14 +38,14 @@ const CONCURRENCY = 256;
 const IDLE = 1_000;
 const E = workloadOf('E');
 
-interface Kind {
+export interface Kind {
   readonly key: string;
   readonly title: string;
   readonly workflowId: string;
   readonly step?: Step;
 }
 
-const HTTP: Kind = { key: 'http', title: 'core.http.request', workflowId: E.workflowId };
+export const HTTP: Kind = { key: 'http', title: 'core.http.request', workflowId: E.workflowId };
 const ANSWER: Kind = {
   key: 'answer',
   title: 'a function that answers, in one worker',
@@ -104,7 +104,7 @@ async function measureHost(lab: Lab, tally: Tally): Promise<number> {
   for (const clients of CLIENTS) {
     const measured = new Map<string, Measured>();
     for (const kind of kinds) measured.set(kind.key, await measureKind(lab, [host, worker], kind, clients));
-    record(tally, clients, measured);
+    record(tally, { scenario: 'workers', kinds: [ANSWER, CALL], clients }, measured);
     called = measured.get(CALL.key)?.perSecond ?? Number.NaN;
   }
   await worker.stop();
@@ -112,7 +112,7 @@ async function measureHost(lab: Lab, tally: Tally): Promise<number> {
   return called;
 }
 
-/** What the host spends on workers that wait: heartbeats, of which each has one in three seconds, and nothing per worker beside them. */
+/** What the host spends on workers that wait: heartbeats, of which each has one in three seconds, and nothing else per worker. */
 async function measureIdle(lab: Lab, tally: Tally): Promise<void> {
   const host = await weft.start({ folder: lab.newFolder('idle-workers') }, lab.echo);
   lab.cleanUp(() => host.stop());
@@ -138,7 +138,7 @@ async function measureIdle(lab: Lab, tally: Tally): Promise<void> {
   await host.stop();
 }
 
-interface Measured {
+export interface Measured {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
@@ -146,9 +146,9 @@ interface Measured {
   readonly cpuMs: number;
 }
 
-async function measureKind(
+export async function measureKind(
   lab: Lab,
-  processes: readonly [ServerProcess, ServerProcess],
+  processes: readonly [ServerProcess, ...ServerProcess[]],
   kind: Kind,
   clients: number,
 ): Promise<Measured> {
@@ -176,11 +176,20 @@ const MEASURES: Readonly<Record<keyof Measured, { readonly title: string } & Omi
   cpuMs: { title: 'CPU per run', unit: 'ms', better: 'less' },
 };
 
-function record(tally: Tally, clients: number, measured: ReadonlyMap<string, Measured>): void {
-  for (const { key, title } of [ANSWER, CALL]) {
+/** What each kind took, next to core.http.request. */
+export function record(
+  tally: Tally,
+  {
+    scenario,
+    kinds,
+    clients,
+  }: { readonly scenario: string; readonly kinds: readonly Kind[]; readonly clients: number },
+  measured: ReadonlyMap<string, Measured>,
+): void {
+  for (const { key, title } of kinds) {
     for (const [name, about] of Object.entries(MEASURES)) {
       const measure = name as keyof Measured;
-      const id = `workers/${clients}/${key}/${measure}`;
+      const id = `${scenario}/${clients}/${key}/${measure}`;
       const text = `E, ${clients} ${clients === 1 ? 'client' : 'clients'}, ${title}, ${about.title}`;
       tally.add(id, { ...about, title: text }, measured.get(key)?.[measure]);
       tally.against(id, HTTP.title, measured.get(HTTP.key)?.[measure]);
@@ -188,12 +197,12 @@ function record(tally: Tally, clients: number, measured: ReadonlyMap<string, Mea
   }
 }
 
-function drive(lab: Lab, { port }: ServerProcess, { workflowId }: Kind, clients: number, ms: number) {
+export function drive(lab: Lab, { port }: ServerProcess, { workflowId }: Kind, clients: number, ms: number) {
   return lab.driver.load({ kind: 'runs', target: { port, key: KEY }, workflowId, clients, ms });
 }
 
 /** Refused until the worker has made its types known. */
-async function register({ port }: ServerProcess, { workflowId, title, step }: Kind): Promise<void> {
+export async function register({ port }: ServerProcess, { workflowId, title, step }: Kind): Promise<void> {
   if (step === undefined) return;
   const definition = chainOf(
     workflowId,

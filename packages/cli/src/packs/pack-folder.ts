@@ -152,7 +152,7 @@ export async function loadPack(folder: PackFolder, entry: LockEntry, offer: Host
 export async function checkCode(pack: OpenedPack): Promise<void> {
   if (pack.manifest.nodes.length === 0) return;
   if (pack.manifest.runtime.language === 'javascript') return (await openJavaScriptPack(pack)).stop();
-  const threads = createWasmThreads(0);
+  const threads = createWasmThreads(1);
   try {
     await openWasmPack(pack, threads);
   } finally {

@@ -36,7 +36,7 @@ export async function loadPackNodes({
   const folder = await openPackFolder(path, '.');
   const offer = await offerOf(folder);
   const goOut = () => hostFetch(allowEgress, tenant);
-  const threads = createWasmThreads(availableParallelism());
+  const threads = createWasmThreads(Math.max(4, 2 * availableParallelism()));
   const nodes: FoundNode[] = [];
   const documents = new Map<NodeDefinition, NodeTypeDocument>();
   const owners = new Map<string, string>();

@@ -50,7 +50,7 @@ async function installOne(name: string, invoke: string, parts: ModuleParts = {})
 
 const QUESTION = '{"kind":"custom","data":{"customKind":"response"}}';
 
-/** Logs the time and random bytes it was told, asks, and answers what it was answered. */
+/** Logs the time and random bytes it was given, asks, and returns the answer. */
 const ASKING = `(data (i32.const 1024) "${QUESTION.replaceAll('"', '\\"')}")
   (func $digit (param $at i32) (param $of i32)
     (i32.store8 (local.get $at) (i32.add (i32.const 97) (i32.and (local.get $of) (i32.const 15)))))
@@ -156,7 +156,7 @@ describe('a host with packs', () => {
     expect(await outline(again)).toEqual(await outline(runId));
   });
 
-  it('asks people, outlives a kill of the host while it waits, and is told again what it was told before', async () => {
+  it('asks people, outlives a kill of the host while it waits, and sees the same values again', async () => {
     const runId = await project.run('acme.ask');
     const isWaiting = (id: string) => async () =>
       (await project.client.runs.get(id)).status === 'waiting-input';

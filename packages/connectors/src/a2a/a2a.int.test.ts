@@ -32,7 +32,7 @@ const peersAt = (url: string, more: JsonObject = {}) =>
 const digestOf = async (peers: Peers) => (await peers.card('it', contextOf())).skills[0]?.digest ?? '';
 
 describe.each(['1.0', '0.3'] as const)('an agent of the SDK that speaks A2A %s', (version) => {
-  it('does a task, asks back, rejects and is told to stop', async () => {
+  it('does a task, asks back, rejects and is cancelled', async () => {
     const agent = await openSdkAgent(version, KEY);
     const peers = peersAt(agent.url, { apiKey: 'secret:peer-key' });
     const card = await peers.card('it', contextOf());

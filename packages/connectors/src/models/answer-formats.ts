@@ -73,7 +73,7 @@ export const GEMINI_ANSWERS: AnswerFormat = {
   },
 };
 
-/** Members that say nothing of their own, beside the one that says something. */
+/** Members without content of their own, next to the one that has it. */
 const SILENT: ReadonlySet<string> = new Set(['role', 'type', 'thought']);
 
 function pieceOf(holder: Json | undefined, names: readonly string[]): Piece | undefined {

@@ -64,7 +64,7 @@ describe('events of a stream', () => {
   it.each([
     ['another index', { index: 1, delta: { content: 'b' } }],
     ['an end', { index: 0, delta: { content: 'b' }, finish_reason: 'stop' }],
-    ['something else beside the text', { index: 0, delta: { content: 'b', tool_calls: [{ index: 0 }] } }],
+    ['something in addition to the text', { index: 0, delta: { content: 'b', tool_calls: [{ index: 0 }] } }],
     ['another kind of text', { index: 0, delta: { reasoning_content: 'b' } }],
   ])('stay apart with %s', (_what, choice) => {
     const text = sse({ choices: [{ index: 0, delta: { content: 'a' } }] }) + sse({ choices: [choice] });

@@ -8,7 +8,7 @@ const TOOL = { name: 'look_up', inputSchema: { type: 'object' } };
 const ask = (request: Partial<ModelRequest>) => callModel({ config, request });
 
 describe('the mock', () => {
-  it('reasons as it is told before it answers', async () => {
+  it('reasons as the prompt says before it answers', async () => {
     const { reply, reasoning } = await callModel({
       config: { providers: { it: { kind: 'mock' } }, default: 'it/any' },
       request: { messages: [{ role: 'user', text: 'think It is late.\nsay Good night.' }] },

@@ -5,7 +5,7 @@ const MOST_CHARACTERS = 64 * 1024;
 
 /**
  * The body of a streamed answer: its first events at once, later ones in the pace of the host. What came before a break is given before
- * it. Whoever stops listening ends the source by its signal.
+ * it. A reader that stops ends the source by its signal.
  */
 export async function* pacedBody(
   source: AsyncIterable<Uint8Array>,
@@ -20,7 +20,7 @@ export async function* pacedBody(
   let failure: { readonly error: unknown } | undefined;
   let reading: Promise<void> | undefined;
 
-  /** One at a time, whoever waits for it. */
+  /** One at a time, for all readers. */
   function read(): Promise<void> {
     reading ??= readNext();
     return reading;

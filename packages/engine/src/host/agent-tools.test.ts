@@ -114,7 +114,7 @@ describe('a node type as a tool of an agent', () => {
       toolName: 'node:acme.look-up',
       transport: 'native',
     });
-    // What the code of the tool says beside its result is on record with its step.
+    // Logs and chunks of the tool are on record with its step.
     const log = await events(test, runId);
     const from = log.findIndex(({ payload }) => payload['step'] === 'turn-1.call-0');
     const to = log.findLastIndex(({ payload }) => payload['step'] === 'turn-1.call-0');

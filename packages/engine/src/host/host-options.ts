@@ -48,7 +48,7 @@ export interface HostOptions {
   readonly tools?: Tools;
   /** The agents of other hosts that nodes may call; without them the host has none. */
   readonly peers?: Peers;
-  /** How tasks are told to agents of other hosts; without it none can ask for that. */
+  /** How tasks are pushed to agents of other hosts; without it none can ask for that. */
   readonly taskPushes?: TaskPushFormat | undefined;
   /** Makes it a registry of packs: how they are read. Without it the host has none. */
   readonly packs?: PackFormat | undefined;

@@ -1,6 +1,6 @@
 import type { AgentEntry, AgentRef, JsonObject } from '@weft/protocol';
 
-/** An agent of a pack as the store keeps it, for ever: what it is told, and what it may do. */
+/** An agent of a pack as the store keeps it, for ever: its instructions, and what it may do. */
 export interface InstalledAgent
   extends Pick<
     AgentEntry,
@@ -27,7 +27,7 @@ export interface PinnedAgent {
   readonly version: string;
 }
 
-/** What a reference pins. Others are names alone: whoever speaks under them is told in the node's config what to do. */
+/** What a reference pins. Others are names alone: their instructions are in the node's config. */
 export function pinnedAgent(ref: AgentRef | undefined): PinnedAgent | undefined {
   if (ref?.version === undefined || ref.sourceManifestId !== ref.agentId) return undefined;
   const { agentId, version } = ref;

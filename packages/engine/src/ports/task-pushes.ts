@@ -1,6 +1,6 @@
 import type { Json, RunSnapshot } from '@weft/protocol';
 
-/** How a task is told to an agent of another host that has asked for it: `HostOptions.taskPushes`. */
+/** How a task is pushed to an agent of another host that has asked for it: `HostOptions.taskPushes`. */
 export interface TaskPushFormat {
   /** `version` is that of the agents' protocol in which it was asked for. */
   render(task: ToldTask, version: string): Promise<TaskPushBody>;

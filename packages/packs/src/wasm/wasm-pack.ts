@@ -76,7 +76,7 @@ function facilitiesOf(module: WebAssembly.Module): readonly RunFacility[] {
   return [...new Set(used)];
 }
 
-/** To be told what a module says about itself, it may take so long. */
+/** How long a module may take to describe itself. */
 const DESCRIBE_MS = 5_000;
 
 /** Compiles the module of a pack and asks it, in a thread, whether it is what the manifest says. Throws PackError. */

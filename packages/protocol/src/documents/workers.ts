@@ -168,7 +168,7 @@ export const TaskErrorSchema = closed({
   details: optional(jsonObject),
 });
 
-/** What a call of a type that `uses` something of its run ends with, beside outputs. */
+/** What a call of a type that `uses` something of its run ends with, in addition to outputs. */
 const usedOfRun = {
   ask: optional(
     closed({

@@ -14,7 +14,7 @@ export interface TaskRef {
  * The tasks that a worker has, through all its sessions.
  *
  * V-2. What a function does after its task was stopped is not reported.
- * V-3. A function that ignores its signal keeps its place: the host is told of one place less until it ends.
+ * V-3. A function that ignores its signal keeps its place: the worker reports one place less until it ends.
  */
 export interface Hand {
   /** Tasks that are running, or whose result has not been answered. */

@@ -30,7 +30,7 @@ export interface ReportSenderParts {
   readonly lease: Lease;
   readonly hand: Hand;
   readonly outgoing: Outgoing;
-  /** As it was told to the host at the registration. */
+  /** As it was reported at the registration. */
   readonly capacity: number;
   readonly log: WorkerLog;
   /** Stops the tasks in hand, and ends the session. */

@@ -35,7 +35,7 @@ export interface ServeNodesOptions {
   /** Default: warnings and errors to standard error. */
   readonly log?: WorkerLog | undefined;
   readonly around?: Around | undefined;
-  /** What the host is told about a node type; default: its ports, closed. */
+  /** The description of a node type for the host; default: its ports, closed. */
   readonly documentOf?: ((node: NodeDefinition) => NodeTypeDocument) | undefined;
   /** Called whenever the host has accepted the node types; the versions are those it knows them by. */
   readonly onConnected?: ((registered: RegisteredWorker) => void) | undefined;

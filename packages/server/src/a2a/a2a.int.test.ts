@@ -200,7 +200,7 @@ describe.each(['1.0', '0.3'] as const)('an agent that speaks A2A %s', (version) 
     ['a text where none is expected', 'slow', 'hi', {}, /Send a data part/],
     ['an unknown task', undefined, 'hi', { taskId: 'nothing' }, /[Nn]o (run|task) with this id/],
     ['an id that is none', 'greet', { name: 'x' }, { messageId: 'x'.repeat(200) }, /messageId/],
-  ])('is told what is wrong with %s, and nothing is started', async (_, skillId, content, more, problem) => {
+  ])('learns what is wrong with %s, and nothing is started', async (_, skillId, content, more, problem) => {
     const client = await connect(version);
     const before = await runCount();
 

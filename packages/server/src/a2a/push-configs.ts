@@ -27,7 +27,7 @@ export interface PushConfigs extends Requests {
   ): Promise<TaskPushNotificationConfig>;
 }
 
-/** Who is told how a task stands. What authenticates the host to a receiver is never shown again. */
+/** Receivers of push notifications about a task. What authenticates the host to a receiver is never shown again. */
 export function createPushConfigs(session: A2aSession, tasks: Tasks): PushConfigs {
   function offered(): TaskPushes {
     const { taskPushes } = session.host;

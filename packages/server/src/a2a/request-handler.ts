@@ -39,7 +39,7 @@ export function createRequestHandler(session: A2aSession): A2ARequestHandler {
   const takeMessage = createTakeMessage(session, tasks);
   const pushes = createPushConfigs(session, tasks);
 
-  /** Who is to be told of the task is known to be right before the task is begun. */
+  /** The receiver is checked before the task is begun. */
   async function take(request: SendMessageRequest, context: ServerCallContext): Promise<string> {
     const { message, configuration, metadata } = request;
     const push = configuration?.taskPushNotificationConfig;

@@ -79,7 +79,7 @@ export async function readBundleText(text: string, digestOf: Sha256 | undefined)
   };
 }
 
-/** What a bundle shows of its run is a snapshot with other members beside it. */
+/** The run of a bundle is a snapshot with additional members. */
 export function snapshotOf(run: JsonObject): RunDocument {
   return run as JsonObject & RunDocument;
 }

@@ -173,7 +173,7 @@ function withValue(target: Json | undefined, path: readonly string[], value: Jso
   return Object.fromEntries([...Object.entries(object), [first, withValue(member, rest, value)]]);
 }
 
-/** Members whose values differ from those they had: what a fork has to be told. */
+/** Members whose values differ from those they had: what a fork has to be given. */
 export function changedMembers(before: JsonObject, after: Json | undefined): JsonObject {
   if (!isJsonObject(after)) return {};
   return Object.fromEntries(

@@ -49,7 +49,7 @@ async function readyWorker(): Promise<Elk> {
   return elk;
 }
 
-/** Layers from left to right or from top to bottom, worked out beside the page; undefined when that takes too long. */
+/** Layers from left to right or from top to bottom, worked out in a worker; undefined when that takes too long. */
 export async function layOut(graph: GraphModel, shape: Shape): Promise<Layout | undefined> {
   worker ??= readyWorker();
   const used = worker;

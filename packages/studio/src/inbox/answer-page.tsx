@@ -53,7 +53,7 @@ export function AnswerPage({ token }: { readonly token: string }) {
   );
 }
 
-/** Which workflow asks: its name for people, its id for whoever has to look for it. */
+/** Which workflow asks: its name for people, its id for operators. */
 function Asking({ workflow: { id, name } }: LinkedQuestion) {
   const isNamed = name !== '' && name !== id;
   return (
@@ -91,7 +91,7 @@ function Gone({ error, onRetry }: { readonly error: unknown; readonly onRetry: (
     <div className="stack">
       <h2>This question can no longer be answered here</h2>
       <p>{error.message}</p>
-      <p className="muted">Ask whoever sent you the link for a new one.</p>
+      <p className="muted">Ask the sender of the link for a new one.</p>
     </div>
   );
 }

@@ -13,7 +13,7 @@ export interface FollowedLog {
   readonly connection: Connection;
 }
 
-/** How often the page is told of new events at most. */
+/** How often the page is notified of new events at most. */
 const TELL_EVERY_MS = 100;
 /** A page may be open for a night while its host is away. */
 const RECONNECT_MS = 86_400_000;

@@ -154,7 +154,7 @@ function readStep(table: Table, place: string, event: RunEventDocument, payload:
   const change = STEP_CHANGES[event.type];
   if (change !== undefined) {
     const row = table.step(place, textOf(payload['step']));
-    // The call of a tool may have been told before its step began.
+    // The call of a tool may be on record before its step began.
     const isOpen = row.bars.length > 0 && row.bars.at(-1)?.end === undefined;
     if (event.type !== 'weft.step.started' || !isOpen || Number(payload['attempt'] ?? 0) > 0)
       addChange(row.bars, change, event, payload);

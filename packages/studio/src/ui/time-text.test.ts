@@ -32,7 +32,7 @@ describe('a time', () => {
     expect(clockText(at, 'UTC')).toBe('07:55:27.120');
   });
 
-  it('is told by its distance', () => {
+  it('is written by its distance', () => {
     expect(agoText(at, at + 500)).toBe('just now');
     expect(agoText(at, at + 12_400)).toBe('12 s ago');
     expect(agoText(at, at + 200_000)).toBe('3 min ago');

@@ -14,7 +14,7 @@ export interface Refused {
 
 const VERSION = '1.0.0';
 const good = (name: string) => archiveOf(manifestOf(name, VERSION));
-const beside =
+const withMember =
   (...entries: Entry[]) =>
   (name: string) =>
     archiveOf(manifestOf(name, VERSION), [MODULE, ...entries]);
@@ -28,9 +28,9 @@ export const REFUSED: Readonly<Record<string, Refused>> = {
   text: { codes: ['tarball_gunzip_failed'], body: () => 'this is no archive' },
   bare: { codes: ['tarball_manifest_missing', 'missing_manifest'], body: () => tar([MODULE]) },
   prose: { codes: ['tarball_manifest_not_json'], body: () => archiveOf('a pack') },
-  climbs: { codes: ['tarball_path_traversal', 'unsafe_paths'], body: beside({ name: '../../etc/passwd' }) },
-  rooted: { codes: ['tarball_path_traversal', 'unsafe_paths'], body: beside({ name: '/etc/passwd' }) },
-  heavy: { codes: ['tarball_entry_too_large'], body: beside({ name: 'dist/large', data: MANY }) },
+  climbs: { codes: ['tarball_path_traversal', 'unsafe_paths'], body: withMember({ name: '../../etc/passwd' }) },
+  rooted: { codes: ['tarball_path_traversal', 'unsafe_paths'], body: withMember({ name: '/etc/passwd' }) },
+  heavy: { codes: ['tarball_entry_too_large'], body: withMember({ name: 'dist/large', data: MANY }) },
   wordy: {
     codes: ['tarball_manifest_too_large'],
     body: (name) => archiveOf(manifestOf(name, VERSION, { description: 'x'.repeat(257 * 1024) })),

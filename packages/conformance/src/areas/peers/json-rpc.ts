@@ -60,7 +60,7 @@ function eventsOf(text: string): JsonObject[] {
     });
 }
 
-/** The path of an address that a host tells of itself: the suite asks where it was told that the host is. */
+/** The path of an address that a host tells of itself: the suite keeps to the address that it was started with. */
 export function pathOfOwn(url: string): string {
   if (!URL.canParse(url)) return url;
   const { pathname, search } = new URL(url);

@@ -224,7 +224,7 @@ export const PROMPTS_CHECKS: readonly Check[] = [
   },
   {
     id: 'prompts/render',
-    title: 'a rendering is told by hashes',
+    title: 'a rendering is identified by hashes',
     proves: ['PROMPT-9', 'PROMPT-10'],
     async run(context) {
       const { host, expect } = context;

@@ -15,7 +15,7 @@ import { shownOutputs } from '../decide/recorder.ts';
  * Every call begins from the start, with the answers so far.
  *
  * J-11. All calls of one execution get the same variables and channels, those of its first call, and each the record of the call before it: what
- *       the code was told once it is told again, also by a new holder and in a fork. All of it is kept in private overlays.
+ *       the code has seen once it sees again, also by a new holder and in a fork. All of it is kept in private overlays.
  * J-12. What the code sets is set when it completes, all of it or nothing.
  */
 type TaskRun = NonNullable<TaskMessage['run']>;
@@ -23,7 +23,7 @@ type TaskRun = NonNullable<TaskMessage['run']>;
 const CALL = 'call-';
 const ANSWER = 'answer-';
 
-/** What may be told of a run in one message. */
+/** What one message may hold of a run. */
 const MOST_SHARED = 128 * 1024;
 
 /** The request of a call as it is recorded. */

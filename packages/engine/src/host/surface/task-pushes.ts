@@ -1,17 +1,17 @@
 import type { Caller } from './caller.ts';
 
-/** Who is told how a task of an agent of another host stands. A task is a run that a message of A2A has begun. */
+/** Receivers of push notifications about a task of an agent of another host. A task is a run that a message of A2A has begun. */
 export interface TaskPushes {
   /** Throws what is wrong with a configuration, before anything is begun for its sake. */
   check(caller: Caller, push: NewTaskPush): void;
-  /** Over the one with the same id; the task as it stands is told at once, and then each change. Undefined when there is no such run. */
+  /** Over the one with the same id; the task as it stands is sent at once, and then each change. Undefined when there is no such run. */
   set(caller: Caller, runId: string, push: NewTaskPush): Promise<TaskPush | undefined>;
   list(caller: Caller, runId: string): Promise<readonly TaskPush[] | undefined>;
   /** False when there is none. Nothing more is sent after it resolves. */
   remove(caller: Caller, runId: string, pushId: string): Promise<boolean>;
 }
 
-/** Without what authenticates the host to the receiver: that is told once. */
+/** Without what authenticates the host to the receiver: that is never shown. */
 export interface TaskPush {
   readonly pushId: string;
   readonly url: string;
@@ -26,6 +26,6 @@ export interface NewTaskPush {
   /** Sent as `X-A2A-Notification-Token`; may be empty. */
   readonly token: string;
   readonly authorization?: { readonly scheme: string; readonly credentials: string } | undefined;
-  /** Of the agents' protocol in which it is to be told. */
+  /** Of the agents' protocol in which it is written. */
   readonly version: string;
 }

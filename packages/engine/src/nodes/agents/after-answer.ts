@@ -158,7 +158,7 @@ function tooMany(nodeId: string, observed: number): AfterAnswer {
   };
 }
 
-/** How a turn and what came of it are told in later ones. A turn that was cut off is not: more room is all that helps. */
+/** A turn and its result as later prompts repeat them. A turn that was cut off is left out: it only needs more room. */
 export function toldAnswer(turn: Turn, verdict: Verdict): ModelMessage[] {
   const assistant: ModelMessage = { role: 'assistant', text: turn.text };
   switch (verdict.type) {

@@ -54,13 +54,13 @@ export const NO_TOOL_PATTERNS: PreparedAgent = {
   allowWithoutApproval: [],
 };
 
-/** What an agent is told, and what it is asked. */
+/** The instructions of an agent, and its prompt. */
 const WORDS = [
   ['instructions', 'systemPromptRef'],
   ['prompt', 'userPromptRef'],
 ] as const;
 
-/** An agent of a pack is told by it what to do, and what it is asked may be the task that it is given. */
+/** An agent of a pack has its instructions from there; its prompt may be the task that it is given. */
 function checkWords(config: JsonObject, { agent, refuse }: PrepareTools): void {
   const needed = agent === undefined ? WORDS : agent.taskSchema === undefined ? WORDS.slice(1) : [];
   for (const [own, ref] of needed)

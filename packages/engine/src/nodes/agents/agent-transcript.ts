@@ -74,7 +74,7 @@ function opening(
   ];
 }
 
-/** Where the model is told of envelopes, a provider must not hold its answer to the schema: it is told of that, too. */
+/** Where the prompt explains envelopes, the provider must not enforce the schema: the prompt states it, too. */
 export function envelopeNotes({ envelopes, outputSchema }: JsonObject): string[] {
   if (envelopes !== true) return [];
   return outputSchema === undefined
@@ -85,7 +85,7 @@ export function envelopeNotes({ envelopes, outputSchema }: JsonObject): string[]
       ];
 }
 
-/** A turn as it is told in later ones. */
+/** A turn as later prompts repeat it. */
 function said(
   turn: Turn,
   offered: ReadonlyMap<string, ListedTool>,
@@ -128,7 +128,7 @@ function answerText({ source }: ListedTool, result: JsonObject): string {
   return JSON.stringify(childStatus === 'completed' ? output : { status: childStatus, error: childError });
 }
 
-/** The text of a tool's answer; what is no text is told as JSON. */
+/** The text of a tool's answer; anything else is written as JSON. */
 export function resultText({ content, structuredContent }: JsonObject): string {
   const parts = Array.isArray(content) ? content : [];
   const texts = parts.map((part) =>

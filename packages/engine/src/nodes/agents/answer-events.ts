@@ -3,7 +3,7 @@ import type { Turn } from './agent-history.ts';
 import type { Verdict } from './answer.ts';
 import type { Envelope } from './envelopes.ts';
 
-/** What is to be told of how a turn ended. Nothing of what was said stands in these events. */
+/** Events about the end of a turn. They hold nothing of its text. */
 export function answerEvents(nodeId: string, turn: Turn, verdict: Verdict | undefined): NodeEvent[] {
   const { provider, model, finishReason, text, usage } = turn;
   const events: NodeEvent[] = [];
@@ -30,7 +30,7 @@ export function answerEvents(nodeId: string, turn: Turn, verdict: Verdict | unde
   return events;
 }
 
-/** A clarification is told by its question. A report is no failure: the model has said what it cannot do. */
+/** A clarification is recorded as its question. A report is no failure: the model has said what it cannot do. */
 function logOf(nodeId: string, { type, payload, correlationId, isRepeated }: Envelope): NodeEvent[] {
   if (isRepeated || type === 'clarification.request') return [];
   const fields = { envelope: type, correlationId };

@@ -95,7 +95,7 @@ describe('a prompt', () => {
     );
   });
 
-  it('is asked as it is where there is nothing beside it, and what is sent is on record by its digest', async () => {
+  it('is sent as it is where there is no other input, and recorded by its digest', async () => {
     const first = await ask({ config: { prompt: 'Speak.' } }, ['ok']);
     const again = await ask({ config: { prompt: 'Speak.' } }, ['ok']);
     const other = await ask({ config: { prompt: 'Sing.' } }, ['ok']);
@@ -121,7 +121,7 @@ describe('images of a prompt', () => {
   const PNG = Buffer.from('89504e470d0a1a0a0000', 'hex');
   const shown = (images: Json) => ({ config: PROMPT, inputs: { images } });
 
-  it('are artifacts of the run, shown with the question; what is sent is told by their ids', async () => {
+  it('are artifacts of the run, sent with the question, and recorded by their ids', async () => {
     const effect = sampleEffect();
     const { artifacts } = effect.context;
     const ref = await artifacts.put({ name: 'cat', mediaType: 'image/png', bytes: PNG });
@@ -349,7 +349,7 @@ describe('an envelope in place of an answer', () => {
     expect(other.outputs).toMatchObject({ output: envelope('invoice', {}) });
   });
 
-  it('is told of to the model where the node says so; its schema then stands in the prompt', async () => {
+  it('is explained to the model where the node says so; its schema then stands in the prompt', async () => {
     const { asked } = await ask({ config: { ...STRICT, envelopes: true } }, ['{"mood":"fine"}']);
 
     expect(asked[0]?.outputSchema).toBeUndefined();

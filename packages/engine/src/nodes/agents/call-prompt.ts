@@ -170,12 +170,12 @@ function quiet(context: EffectContext): ModelContext {
   };
 }
 
-/** Images are told by their ids: an artifact never changes. */
+/** Images are recorded by their ids: an artifact never changes. */
 function nextTurn(input: PromptPlace, turns: readonly Turn[]): StepRequest {
   return turnRequest(turns.length + 1, requestOf(input, turns, []), imagesIn(input.inputs));
 }
 
-/** A turn is told once, when it has ended: an answer to one of its questions tells it no more. */
+/** A turn is recorded once, when it has ended, and not again with the answer to one of its questions. */
 function told(
   { nodeId, config, prepared }: PromptPlace,
   turns: readonly Turn[],
@@ -248,7 +248,7 @@ function requestOf(place: PromptPlace, turns: readonly Turn[], images: readonly 
   };
 }
 
-/** With a prompt, what comes in beside it is data: it stands between marks, and the model is told what they mean. */
+/** With a prompt, other inputs are data: they stand between marks that are explained to the model. */
 function messagesOf(config: JsonObject, inputs: JsonObject, images: readonly ModelImage[]): ModelMessage[] {
   const prompt = inputs['prompt'] ?? config['prompt'];
   const data = inputs['input'];

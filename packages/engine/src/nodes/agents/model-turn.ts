@@ -5,7 +5,7 @@ import { type ModelContext, type ModelReply, type ModelRequest, tokensOf } from 
 import { turnStep } from './agent-history.ts';
 import { cutText, reasoningLimit, verbosityOf } from './reasoning.ts';
 
-/** One turn of a model as a step: its request is told by its digest, because what is sent follows from the steps before. */
+/** One turn of a model as a step: its request is recorded by its digest, because what is sent follows from the steps before. */
 export function turnRequest(turn: number, asked: ModelRequest, images: readonly string[] = []): StepRequest {
   const { model } = asked;
   const sent = { ...asked, ...(images.length > 0 && { images }) };
@@ -15,7 +15,7 @@ export function turnRequest(turn: number, asked: ModelRequest, images: readonly 
 
 const MAX_CALLS = 32;
 
-/** What a model call may use of its effect; how the model reasons is told while it does, as much as the run wants of it. */
+/** What a model call may use of its effect; its reasoning is streamed, as far as the run wants it. */
 export function thinkingAloud(
   context: EffectContext,
   agentId: string,

@@ -11,7 +11,7 @@ import { NodeFailure, type PrepareTools } from '../../model/node-type.ts';
 import { covers, parseToolPattern, type ToolPattern } from './tool-patterns.ts';
 
 /**
- * What an agent of a pack and the config of its node say together. The pack has the last word on what the agent is told, on the tools that
+ * What an agent of a pack and the config of its node say together. The pack decides on the instructions, on the tools that
  * it may be given and on what it returns; the node says what it is asked, chooses the model, and may give it fewer tools.
  */
 

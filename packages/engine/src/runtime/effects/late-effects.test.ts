@@ -219,7 +219,7 @@ describe('a process that freezes past its deadline', () => {
     );
     await sleepy.frozen;
 
-    // Whoever takes the run over finds the cancel with it, and creates nothing.
+    // The next holder of the run finds the cancel with it, and creates nothing.
     const cancelled = second.host.runs.command(alice, runId, { type: 'cancel' });
     await until(async () => (await store.readInbox(runId)).length === 1);
     clock.advance(FREEZE_MS);

@@ -95,7 +95,7 @@ class PortsOnDemand implements EffectPorts {
     this.#keptMask?.add(secretId, value);
   };
   #mask: SecretMask | undefined;
-  /** With what the run must not show, beside the secrets. */
+  /** Hides what the run must not show, in addition to secrets. */
   #keptMask: SecretMask | undefined;
   readonly #resolved: [secretId: string, value: string][] = [];
   #chunks: PieceMask | undefined;

@@ -266,7 +266,7 @@ describe('the performer', () => {
     expect(test.performer.active()).toBe(0);
   });
 
-  it('reports nothing of an aborted effect, waiting or under way (W-26)', async () => {
+  it('reports nothing of an aborted effect, waiting or running (W-26)', async () => {
     const test = setUp(1);
     const reported: Outcome[] = [];
     const active = start(test, 'a');
@@ -286,7 +286,7 @@ describe('the performer', () => {
     expect(test.performer).toSatisfy((it: Performer) => it.active() === 0 && it.queued() === 0);
   });
 
-  it('begins nothing of a run whose claim is lost, reports nothing of it, and goes on with others (W-26, W-29)', async () => {
+  it('begins nothing of a run whose claim is lost, reports nothing of it, and continues with others (W-26, W-29)', async () => {
     const test = setUp(1);
     isHeld = true;
     const reported: Outcome[] = [];

@@ -124,7 +124,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     return { abort: () => cut(job, undefined), lastWords: () => usedBy(job.ports) };
   }
 
-  /** Whoever is refused its turn ends, and what it leaves lets others in: they are looked for here, not one inside the other. */
+  /** A job that is refused its turn ends and frees a place: the next one is taken by this loop, not by recursion. */
   function pump(): void {
     if (isPumping) return;
     isPumping = true;
@@ -309,7 +309,7 @@ export function effectType({ type }: NodePlan): EffectNodeType {
   return type;
 }
 
-/** A value that the mode would leave out is marked: whoever keeps it must have something to keep. */
+/** A value that the mode would leave out is replaced by the mark: an effect that stores it needs a value. */
 function shownInputs({ inputs, redaction }: EffectRequest): JsonObject | undefined {
   if (redaction?.inputs === undefined) return undefined;
   const { masking } = redaction;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { StopSource } from './stop-source.ts';
 
 describe('a source of stops', () => {
-  it('tells everybody who listens, once, and nobody who has stopped listening', () => {
+  it('calls every listener once, and none that was removed', () => {
     const stop = new StopSource();
     const heard: string[] = [];
     const leaves = (): void => void heard.push('leaves');

@@ -47,7 +47,7 @@ export interface OutboxDependencies extends Pick<CallbackDependencies, 'links' |
   readonly version: string;
   /** Tells peers that a run which has ended wants nothing of them; absent where there are none. */
   readonly cancelTasks?: Deliver | undefined;
-  /** How tasks are told to agents of other hosts; absent where they are not. */
+  /** How tasks are pushed to agents of other hosts; absent where they are not. */
   readonly taskPushes?: TaskPushFormat | undefined;
   readonly states: Pick<RunStates, 'upTo'>;
   /** Asked late: the readers that provide it need the rest of the host. */

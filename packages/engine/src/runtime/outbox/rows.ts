@@ -16,7 +16,7 @@ export const CALLBACK_TOPIC = 'callback:';
 export const WEBHOOK_TOPIC = 'webhook:';
 /** Tasks of peers that are to be cancelled. */
 export const PEER_TOPIC = 'peer:';
-/** Changes of tasks, before it is known who is to be told. */
+/** Changes of tasks, before their receivers are known. */
 export const TASK_TOPIC = 'task:';
 export const PUSH_TOPIC = 'push:';
 
@@ -131,7 +131,7 @@ export function pushRow(
   };
 }
 
-/** A word that a row holds beside the event. */
+/** A word that a row holds in addition to its event. */
 export function wordOf(body: Json, name: string): string | undefined {
   const word = isJsonObject(body) ? body[name] : undefined;
   return typeof word === 'string' ? word : undefined;

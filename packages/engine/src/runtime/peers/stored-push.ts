@@ -11,7 +11,7 @@ export interface StoredPush {
   readonly scheme?: string;
   /** JSON of PushSecrets; absent where there are none. */
   readonly secrets?: StoredSecret;
-  /** The first event that it is told by itself; what came before is in the state that it was told first. Absent until then. */
+  /** The first event that gets a message of its own; the first message covers what came before. Absent until that is sent. */
   readonly since?: number;
 }
 

@@ -43,7 +43,7 @@ const MAX_URL = 2_048;
 const VISIBLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const SCHEME = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
 
-/** The push notification configurations of tasks. What is told, and when, is decided by `tell-task.ts`. */
+/** The push notification configurations of tasks. What is sent, and when, is decided by `tell-task.ts`. */
 export function createTaskPushes(dependencies: TaskPushDependencies): TaskPushes {
   const { store, committer, clock, random, limits, sealing } = dependencies;
 

@@ -27,7 +27,7 @@ import {
  *                 ├──► lane of the task ──────►┤
  *   set ──────────┘    one at a time           └──► receiver B, in order
  *
- * G-5. A receiver is told the task as it stood when its configuration had its turn, and every change after that: each at least once, in
+ * G-5. A receiver gets the task as it stood when its configuration had its turn, and every change after that: each at least once, in
  *      order, whichever process wrote them. Receivers of one task do not wait for each other.
  */
 export interface TellTaskDependencies {
@@ -42,7 +42,7 @@ export interface TellTaskDependencies {
 
 /** A row of a task's lane: sends nothing, and says which rows take its place. */
 export function createTellTask({ store, clock, limits }: TellTaskDependencies): Deliver {
-  /** What the receiver is told first is all that has happened: changes whose turn is still to come, and that are in it, are not told again. */
+  /** The first message covers all that has happened: changes in it whose turn is still to come are not sent again. */
   async function attach(run: RunRow, pushId: string): Promise<Attempt> {
     const { tenant, runId } = run.record;
     const place = pushPlace(tenant, runId, pushId);

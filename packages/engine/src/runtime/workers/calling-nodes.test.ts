@@ -74,7 +74,7 @@ async function story(test: TestHost, runId: string): Promise<string[]> {
 }
 
 describe('code that uses its run', () => {
-  it('asks, outlives its host, is told again what it was told, and sets when it completes (J-11, J-12)', async () => {
+  it('asks, outlives its host, sees the same values again, and sets when it completes (J-11, J-12)', async () => {
     const [first, worker] = await open();
     const runId = await first.run(await first.register(FLOW));
     const task = await worker.next();

@@ -97,7 +97,7 @@ describe('a worker of another process', () => {
     expect(await ends(holder, runId)).toBe('completed');
   });
 
-  it('is told to stop when the run is cancelled', async () => {
+  it('gets a stop when the run is cancelled', async () => {
     const store = openMemoryStore();
     const [holder, other] = [await start(store), await start(store)];
     const worker = await connectWorker(other.host);

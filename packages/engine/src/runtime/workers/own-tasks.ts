@@ -86,7 +86,7 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
     begin(own, servedBy);
     return {
       abort(isLost) {
-        // Whoever takes this up again under the same claim must not have it performed by two.
+        // Taken up again under the same claim, it must not be performed twice at once.
         if (isLost && own.served.holding !== undefined) cutOff.add(offer.taskId);
         options.hub().drop(own.served, isLost ? 'lease_lost' : 'cancelled');
         if (isLost) putUp.leave(own);
@@ -136,7 +136,7 @@ export function createOwnTasks(options: OwnTaskOptions): OwnTasks {
     own.resting.unref();
   }
 
-  /** Workers of another version may have been told to perform it. */
+  /** Workers of another version may be performing it. */
   async function offerTo(own: OwnTask): Promise<void> {
     const { tenant, typeId } = own.served.offer;
     try {

@@ -25,7 +25,7 @@ export interface PutUpTasks {
   find(own: PutUp): Promise<boolean>;
   /** No one wants it any more. */
   withdraw(own: PutUp): void;
-  /** It is not ours any more; whoever holds the run next finds it. */
+  /** It is no longer ours; the next holder of the run finds it. */
   leave(own: PutUp): void;
   /** Something happened to a run elsewhere. */
   look(runId: string): void;

@@ -54,7 +54,7 @@ export function createTaskBoard(give: (session: WorkerSession, task: ServedTask)
     return true;
   }
 
-  /** Whoever is refused its turn leaves, and lets others in: they are looked for here, not one inside the other. */
+  /** A task that is refused its turn frees a place: the next one is taken by this loop, not by recursion. */
   function pump(lane: TypeLane): void {
     if (pumping.has(lane)) return;
     pumping.add(lane);

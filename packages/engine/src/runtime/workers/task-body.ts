@@ -3,7 +3,7 @@ import type { NumberedChunk, Outcome } from '../../core/decide/step.ts';
 import type { RunLimits } from '../../model/run-state.ts';
 import type { TaskOffer } from './served-task.ts';
 
-/** What stands in the store of a task that another process performs. No secrets: whoever performs it resolves them. */
+/** What the store holds of a task that another process performs. No secrets: that process resolves them. */
 export interface TaskBody {
   readonly offer: TaskOffer;
   readonly principal?: string | undefined;

@@ -33,7 +33,7 @@ export interface TaskDesk {
   adopt(session: WorkerSession, task: ServedTask, lease: number): Promise<boolean>;
   /** There is room in the stream of a worker, or in its hands. */
   serve(session: WorkerSession): void;
-  /** From now on no worker is told to stop what it has. */
+  /** From now on no worker gets a stop for what it has. */
   drain(): void;
 }
 
@@ -164,7 +164,7 @@ export function createTaskDesk(options: DeskOptions): TaskDesk {
     board.add(task);
   }
 
-  /** It neither waits nor is it at a worker; whoever had it may take another one. */
+  /** It neither waits nor is at a worker; the worker that had it may take another one. */
   function detach(task: ServedTask): void {
     const session = task.holding?.session;
     if (task.state === 'waiting') waiting -= 1;

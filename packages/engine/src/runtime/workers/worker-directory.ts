@@ -13,7 +13,7 @@ import type { ServedType, WorkerSession } from './worker-session.ts';
 export interface WorkerDirectory {
   /** The workers of this process for the tenant are others, or take tasks where they did not before. */
   changed(tenant: string): void;
-  /** Another process serves it, as far as was last read. Whoever asks has it read again soon. */
+  /** Another process serves it, as far as was last read. Asking makes it be read again soon. */
   isServedElsewhere(tenant: string, typeId: string, version: string): boolean;
   /** Reads what other processes say, unless that was done just now. True when it is something new. */
   refresh(tenant: string): Promise<boolean>;

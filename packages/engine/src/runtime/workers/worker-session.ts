@@ -5,7 +5,7 @@ import type { TypeLane } from './task-board.ts';
 
 /** Where the lines of a worker go. */
 export interface TaskSink {
-  /** False: no more tasks until it is told that there is room again. */
+  /** False: no more tasks until it signals that there is room again. */
   send(line: string): boolean;
   /** Only if there is room at once. */
   offer(line: string): void;

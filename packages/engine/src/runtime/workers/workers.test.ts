@@ -71,7 +71,7 @@ describe('a task of a worker', () => {
     expect(await ends(test, runId)).toBe('completed');
   });
 
-  it('takes too long only from when a worker has it, and the worker is told', async () => {
+  it('takes too long only from when a worker has it, and the worker gets a stop', async () => {
     const test = await start();
     const worker = await connectWorker(test.host);
     const runId = await test.run(await test.register(flow({ timeoutMs: 30 })));
@@ -300,7 +300,7 @@ describe('workers', () => {
     ]);
   });
 
-  it('that drain finish or hand back, and others go on with it', async () => {
+  it('that drain finish or hand back, and others continue with it', async () => {
     const test = await start({ limits: { runConcurrency: 8 } });
     const old = await connectWorker(test.host, { capacity: 2 });
     const runId = await test.run(await test.register(flow({}, 3)));
@@ -545,8 +545,8 @@ describe('a worker whose stream broke off', () => {
   });
 });
 
-describe('why a run does not go on', () => {
-  it('is told: for which type and version it waits and since when, or who has its task and how far it is', async () => {
+describe('why a run does not continue', () => {
+  it('says for which type and version it waits and since when, or who has its task and how far it is', async () => {
     const test = await start();
     const runId = await test.run(await test.register(flow()));
     await until(() => test.host.stats()['tasksWaiting'] === 1);

@@ -10,7 +10,7 @@ export interface Script {
 
 type Said = Partial<ModelReply> & { readonly calls?: readonly [name: string, given: Json][] };
 
-/** Answers turn after turn as it is told; the last answer is repeated. */
+/** Answers turn after turn by its script; the last answer is repeated. */
 export function scripted(...turns: readonly (Said | (() => Said))[]): Script {
   const requests: ModelRequest[] = [];
   const provider: ModelProvider = {
