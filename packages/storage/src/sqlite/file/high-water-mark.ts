@@ -9,8 +9,8 @@ import { crc32 } from 'node:zlib';
  *
  * S-12. Every commit raises the number in the database, in its own transaction.
  * S-13. The mark is written after COMMIT has returned and before the caller learns of it. So after a killed process the
- *       database is at the mark or one commit ahead of it, never behind. The mark reaches the disk soon after, in parallel
- *       with what comes next: after a power failure it may be some commits behind the database, never ahead of it.
+ *       database is at the mark or one commit ahead of it, never behind. The mark reaches the disk right after, in parallel
+ *       with what comes next, so that the same holds after a power failure.
  * S-14. Two places are written alternately, each with a checksum: a torn write of one leaves the other.
  */
 export interface HighWaterMark {
@@ -37,8 +37,6 @@ export type FoundMark = Progress | 'none' | 'unreadable';
 const PLACES = [0, 4_096];
 const MAGIC = 0x57454654; // 'WEFT'
 const RECORD_BYTES = 40;
-/** Between two syncs: one after every commit would take turns with those of the commits, which runs wait for. */
-const SYNC_PAUSE_MS = 50;
 
 export function markPath(database: string): string {
   return `${database}.mark`;
@@ -50,7 +48,6 @@ export function openHighWaterMark(database: string): HighWaterMark {
   const record = Buffer.alloc(RECORD_BYTES);
   let isSyncing = false;
   let isDirty = false;
-  let pause: NodeJS.Timeout | undefined;
   let onIdle: (() => void) | undefined;
 
   function writeAt(position: number, progress: Progress): void {
@@ -59,14 +56,14 @@ export function openHighWaterMark(database: string): HighWaterMark {
   }
 
   function sync(): void {
-    pause = undefined;
-    if (!isDirty) return;
-    isDirty = false;
+    isDirty = true;
+    if (isSyncing) return;
     isSyncing = true;
+    isDirty = false;
     fdatasync(file, () => {
       isSyncing = false;
       if (onIdle !== undefined) onIdle();
-      else pause = setTimeout(sync, SYNC_PAUSE_MS).unref();
+      else if (isDirty) sync();
     });
   }
 
@@ -74,15 +71,13 @@ export function openHighWaterMark(database: string): HighWaterMark {
     found,
     write(progress) {
       writeAt(PLACES[progress.number % 2] ?? 0, progress);
-      isDirty = true;
-      if (!isSyncing && pause === undefined) sync();
+      sync();
     },
     reset(progress) {
       for (const position of PLACES) writeAt(position, progress);
       fdatasyncSync(file);
     },
     async close() {
-      clearTimeout(pause);
       if (isSyncing) await new Promise<void>((resolve) => (onIdle = resolve));
       fdatasyncSync(file);
       closeSync(file);
