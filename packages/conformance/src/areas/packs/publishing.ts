@@ -28,7 +28,10 @@ export const REFUSED: Readonly<Record<string, Refused>> = {
   text: { codes: ['tarball_gunzip_failed'], body: () => 'this is no archive' },
   bare: { codes: ['tarball_manifest_missing', 'missing_manifest'], body: () => tar([MODULE]) },
   prose: { codes: ['tarball_manifest_not_json'], body: () => archiveOf('a pack') },
-  climbs: { codes: ['tarball_path_traversal', 'unsafe_paths'], body: withMember({ name: '../../etc/passwd' }) },
+  climbs: {
+    codes: ['tarball_path_traversal', 'unsafe_paths'],
+    body: withMember({ name: '../../etc/passwd' }),
+  },
   rooted: { codes: ['tarball_path_traversal', 'unsafe_paths'], body: withMember({ name: '/etc/passwd' }) },
   heavy: { codes: ['tarball_entry_too_large'], body: withMember({ name: 'dist/large', data: MANY }) },
   wordy: {
