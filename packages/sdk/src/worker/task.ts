@@ -170,9 +170,9 @@ export function errorResult(ref: string, error: TaskError): Piece {
 
 function resultOf(returned: object): string {
   try {
-    const json =
-      returned instanceof NodeEnd ? jsonTextOf(returned.parts) : `{"outputs":${jsonTextOf(returned)}}`;
-    if (json.length <= LARGEST_OUTPUTS) return json.slice(1, -1);
+    const isEnd = returned instanceof NodeEnd;
+    const json = jsonTextOf(isEnd ? returned.parts : returned);
+    if (json.length <= LARGEST_OUTPUTS) return isEnd ? json.slice(1, -1) : `"outputs":${json}`;
     throw new NodeError(
       'output_too_large',
       `The outputs have ${json.length} characters of JSON. Store large data elsewhere and return a reference to it.`,
