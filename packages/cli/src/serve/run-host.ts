@@ -263,8 +263,9 @@ async function packOptions({
   registry,
   packs,
   conformance,
-}: ServeSettings): Promise<Pick<HostOptions, 'packs' | 'nodePackRuntimes'>> {
+}: ServeSettings): Promise<Pick<HostOptions, 'packs' | 'nodePackRuntimes' | 'hasPackAgents'>> {
   return {
+    hasPackAgents: packs !== undefined,
     packs: registry ? (await import('../packs/pack-format.ts')).PACK_FORMAT : undefined,
     nodePackRuntimes:
       packs === undefined && !conformance

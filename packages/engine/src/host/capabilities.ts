@@ -69,8 +69,7 @@ export interface DiscoveryOptions {
   readonly mcpServerUrls?: readonly string[] | undefined;
   readonly agentCardUrl?: string | undefined;
   readonly nodePackRuntimes?: JsonObject | undefined;
-  /** Packs are served next to the host. */
-  readonly hasPacks: boolean;
+  readonly hasPackAgents?: boolean | undefined;
   /** Where gRPC is served, once it is. */
   readonly grpc?: (() => GrpcOffer | undefined) | undefined;
   /** Absent when no node type makes outbound requests. */
@@ -349,9 +348,11 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
 const MANIFEST_RUNTIME = { supported: true, handoffValidation: true, installScope: 'tenant' };
 
 /** An agent needs a model. */
-function packAgents({ hasPacks, models }: DiscoveryOptions): JsonObject {
+function packAgents({ hasPackAgents, models }: DiscoveryOptions): JsonObject {
   const modelClasses = [...(models.offered?.classes ?? [])];
-  return hasPacks && modelClasses.length > 0 ? { modelClasses, manifestRuntime: MANIFEST_RUNTIME } : {};
+  return hasPackAgents === true && modelClasses.length > 0
+    ? { modelClasses, manifestRuntime: MANIFEST_RUNTIME }
+    : {};
 }
 
 const OF_MODELS = {

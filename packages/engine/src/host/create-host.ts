@@ -30,7 +30,6 @@ export function createHost(options: HostOptions): Host {
     compile: runtime.compile,
     offersTool: runtime.offersTool,
     httpClient: HTTP_CLIENT,
-    hasPacks: settings.nodePackRuntimes !== undefined,
     secrets: runtime.sealer !== undefined,
     auditLogIntegrity: runtime.audit.integrity,
   });

@@ -74,6 +74,8 @@ export interface HostOptions {
   readonly agentCardUrl?: string;
   /** What runs packs next to the host, for discovery: by language, as the protocol has it. */
   readonly nodePackRuntimes?: JsonObject | undefined;
+  /** Agents of packs are installed in this host, so discovery says so. */
+  readonly hasPackAgents?: boolean;
   /** Where gRPC is served, once it is, so that discovery says so. */
   readonly grpc?: () => GrpcOffer | undefined;
   /** Divides the waits between attempts of a delivery: hours are too long for a test. */
