@@ -13,7 +13,7 @@ const MOVES = 15;
 /** What says that a tab has loaded. */
 const SIGNS = { graph: '.react-flow__node', timeline: '.timeline-row', events: '.event-row' };
 
-/** A loop whose body is one node: two events for each round. */
+/** A loop whose body is one node: two events for each round, and four around them. */
 export function loopWorkflow(id, rounds) {
   const node = (nodeId, typeId, config = {}) => ({
     id: nodeId,
@@ -97,7 +97,7 @@ async function figures(events) {
     const firstPaint = await page.evaluate(
       () => globalThis.performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
     );
-    await host.api('POST', '/v1/host/weft/workflows', loopWorkflow('figures', Math.floor(events / 2)));
+    await host.api('POST', '/v1/host/weft/workflows', loopWorkflow('figures', Math.floor(events / 2) - 2));
     const found = {};
     for (const [tab, sign] of Object.entries(SIGNS)) {
       const { runId } = await host.api('POST', '/v1/runs', { workflowId: 'figures', inputs: {} });

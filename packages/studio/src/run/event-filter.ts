@@ -21,11 +21,16 @@ export function createMatching(filter: EventFilter): MatchingEvents {
   const node = filter.node.trim().toLowerCase();
   if (type === '' && node === '')
     return { count: (events, upTo) => Math.min(upTo + 1, events.length), place: (index) => index };
+  return matchingBy(
+    (event) =>
+      (type === '' || event.type.toLowerCase().includes(type)) &&
+      (node === '' || (placeOf(event) ?? '').toLowerCase().includes(node)),
+  );
+}
+
+export function matchingBy(matches: (event: RunEventDocument) => boolean): MatchingEvents {
   const found: number[] = [];
   let done = 0;
-  const matches = (event: RunEventDocument): boolean =>
-    (type === '' || event.type.toLowerCase().includes(type)) &&
-    (node === '' || (placeOf(event) ?? '').toLowerCase().includes(node));
   return {
     count(events, upTo) {
       for (; done < events.length; done += 1) {

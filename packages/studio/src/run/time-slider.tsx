@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { RunEventDocument } from '@weft/sdk';
 import { Icon } from '../ui/icons.tsx';
 import { clockText } from '../ui/time-text.ts';
+import { createStops, MOST_SINGLE_STOPS } from './slider-stops.ts';
 
 interface TimeSliderProps {
   readonly events: readonly RunEventDocument[];
@@ -19,17 +20,20 @@ const STEPS = 150;
 /** Any moment of the run: every panel shows the run as it stood after this event. */
 export function TimeSlider({ events, length, at, isActive, onMove }: TimeSliderProps) {
   const [isPlaying, setPlaying] = useState(false);
-  const last = length - 1;
-  const shown = Math.min(at ?? last, last);
-  const moving = useRef({ shown, last, onMove });
-  moving.current = { shown, last, onMove };
+  const stopsOf = useMemo(() => createStops(events), [events]);
+  const stops = stopsOf(length);
+  const shown = Math.min(at ?? length - 1, length - 1);
+  const stop = stops.upTo(shown);
+  const moveTo = (next: number): void => onMove(next >= stops.last ? undefined : stops.place(next));
+  const moving = useRef({ stop, last: stops.last, moveTo });
+  moving.current = { stop, last: stops.last, moveTo };
   useEffect(() => {
     if (!isPlaying) return;
     const timer = setInterval(() => {
-      const { shown: from, last: end, onMove: move } = moving.current;
-      const next = from + Math.max(1, Math.round(end / STEPS));
-      move(next >= end ? undefined : next);
-      if (next >= end) setPlaying(false);
+      const { stop: from, last, moveTo: move } = moving.current;
+      const next = from + Math.max(1, Math.round(last / STEPS));
+      move(next);
+      if (next >= last) setPlaying(false);
     }, STEP_MS);
     return () => clearInterval(timer);
   }, [isPlaying]);
@@ -51,15 +55,19 @@ export function TimeSlider({ events, length, at, isActive, onMove }: TimeSliderP
       <input
         type="range"
         min={0}
-        max={Math.max(0, last)}
-        value={Math.max(0, shown)}
+        max={Math.max(0, stops.last)}
+        value={Math.max(0, stop)}
         disabled={length < 2}
         aria-label="Event"
         aria-valuetext={event === undefined ? 'no event yet' : `event ${event.sequence}, ${event.type}`}
-        onChange={(change) =>
-          onMove(Number(change.target.value) >= last ? undefined : Number(change.target.value))
-        }
+        aria-describedby={stops.isByNode ? 'slider-steps' : undefined}
+        onChange={(change) => moveTo(Number(change.target.value))}
       />
+      {stops.isByNode && (
+        <span id="slider-steps" className="small muted">
+          Steps by node: over {MOST_SINGLE_STOPS.toLocaleString('en')} events
+        </span>
+      )}
       <span className="small mono truncate moment">
         {event === undefined
           ? 'no event yet'
