@@ -9,6 +9,8 @@ import { bytesOfPage, loopWorkflow, moveSlider } from './studio-figures.mjs';
 
 const BROWSERS = hasBrowser() ? ['Chromium'] : [];
 const PHONE = { width: 390, height: 844 };
+/** One event may hold a text of a million characters. */
+const LONG_TEXTS = { WEFT_MAX_PAYLOAD_BYTES: '4194304', WEFT_MAX_STATE_BYTES: '16777216' };
 
 let browser;
 let host;
@@ -16,7 +18,7 @@ let host;
 beforeAll(async () => {
   if (!hasBrowser()) return;
   browser = await openBrowser();
-  host = await startStudioHost();
+  host = await startStudioHost({ env: LONG_TEXTS });
 });
 
 afterAll(async () => {
@@ -35,6 +37,18 @@ async function opened(place, options = {}) {
 
 const approve = ({ api }, runId) =>
   api('POST', `/v1/runs/${runId}/interrupts/manager`, { resumeValue: { action: 'accept' } });
+
+/** Its one node has what the run was given as its output. */
+const echoWorkflow = (id) => ({
+  id,
+  name: id,
+  version: '1.0.0',
+  nodes: [
+    { id: 'echo', typeId: 'core.identity', inputs: { text: { type: 'variable', variableName: 'text' } } },
+  ],
+  edges: [],
+  variables: [{ name: 'text', type: 'string' }],
+});
 
 const has = (page, text) => page.getByText(text, { exact: false }).first().waitFor({ timeout: 20_000 });
 
@@ -252,13 +266,35 @@ describe.concurrent.each(BROWSERS)('without the usual, in %s', () => {
 describe.each(BROWSERS)('whatever it is given, in %s', () => {
   it('what comes from outside is text, however hostile and however long', async () => {
     const nasty = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>\u202Eevil`;
-    const runId = await start('order-fulfilment', { orderId: `${nasty}${'x'.repeat(60_000)}`, quantity: 1 });
+    const text = nasty.repeat(1_000).padEnd(1_000_000, 'x');
+    await host.api('POST', '/v1/host/weft/workflows', echoWorkflow('hostile-text'));
+    const runId = await start('hostile-text', { text });
     const { page, problems } = await opened(`#/runs/${runId}?tab=events`);
-    await page.locator('.event-row').nth(4).click();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const isCutText = async (place) => {
+      await place.getByText('<img src=x').first().waitFor();
+      const shown = await place.textContent();
+      expect(shown).toContain(String.raw`\u202eevil`);
+      expect(shown).not.toContain('\u202E');
+      expect(shown.length).toBeLessThan(20_000);
+    };
+    await isCutText(page.locator('.event-rows'));
+    await page.locator('.event-row', { hasText: '<img src=x' }).first().click();
 
-    await page.locator('.event-detail').getByText('<img src=x').first().waitFor();
-    expect(await page.locator('.event-detail img, .event-detail script').count()).toBe(0);
-    expect(await page.locator('.event-detail').textContent()).toContain(String.raw`\u202eevil`);
+    const detail = page.locator('.event-detail');
+    await isCutText(detail);
+    await detail.getByRole('button', { name: 'Copy JSON' }).click();
+    await detail.getByText('Copied').waitFor();
+    const copied = JSON.parse(await page.evaluate(() => globalThis.navigator.clipboard.readText()));
+    expect(copied.payload.outputs.text === text).toBe(true);
+    await detail.getByRole('button', { name: 'all 1,000,000 characters' }).first().click();
+    await expect.poll(async () => (await detail.textContent()).length).toBeGreaterThan(1_000_000);
+    await page.getByLabel('Event', { exact: true }).fill('1');
+    await has(page, 'As of event 1');
+    await page.getByRole('tab', { name: 'State' }).click();
+    await isCutText(page.locator('.state-panel'));
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(await page.evaluate(() => globalThis.document.documentElement.scrollWidth)).toBe(1280);
     expect(await page.title()).not.toBe('taken');
     expect(problems).toEqual([]);
   });
