@@ -229,8 +229,8 @@ export interface RunState {
   decisions: number;
   /** The newest of each orchestrator that no dispatch has taken up, oldest first. */
   openDecisions: Decision[];
-  /** Set once a replay has differed from its source. */
-  diverged?: true | undefined;
+  /** Where a replay has differed from its source: this run, or one whose log it begins with. */
+  divergedAt?: number | undefined;
   /** What of variables was set from something sensitive. */
   sensitiveVariables: Map<string, Sensitivity>;
   /** What of declared channels was. */

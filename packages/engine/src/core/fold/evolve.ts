@@ -262,8 +262,8 @@ const CHANGES: { readonly [Type in EventType]: Change<Type> } = {
   },
   'channel.written': channelWritten,
   'weft.trigger.fired': (state, _event, payload) => triggerFired(state, payload),
-  'replay.diverged': (state) => {
-    state.diverged = true;
+  'replay.diverged': (state, event) => {
+    state.divergedAt = event.seq;
   },
   'version.pinned': (state, _event, payload) => {
     state.pins.set(toText(payload.changeId), toNumber(payload.version));

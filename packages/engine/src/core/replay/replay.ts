@@ -44,8 +44,13 @@ export interface Replay {
   readonly isApart: boolean;
 }
 
+/** Of this very replay: what the log that it began with says of an earlier one is a fact like any other. */
+export function hasDiverged({ state, record }: LiveRun): boolean {
+  return state.divergedAt !== undefined && state.divergedAt >= (record.fork?.fromSeq ?? 0);
+}
+
 export function createReplay(run: LiveRun, source: ReplaySource): Replay {
-  let isApart = run.state.diverged === true;
+  let isApart = hasDiverged(run);
   /** Where the run was when it was last continued, and when time last passed. */
   const idleAt = { continue: -1, tick: -1 };
   /** Where the run was when it got its last input. */

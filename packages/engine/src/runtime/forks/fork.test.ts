@@ -214,6 +214,27 @@ describe('a fork', () => {
     expect(events.at(-1)?.type).toBe('run.completed');
   });
 
+  it('that replays a branch of a replay which differed never goes back in time, wherever it is cut', async () => {
+    await start();
+    const nodes = ['greet', 'again', 'last'].map((id) => ({ id, typeId: 'test.greet' }));
+    await test.register({ nodes, edges: [edge('greet', 'again'), edge('again', 'last')] }, 'greetings');
+    const runId = await test.run('greetings');
+    await reaches(runId, 'completed');
+    counting.setGreeting('good day');
+    const differing = await fork(runId, { mode: 'replay' });
+    await reaches(differing, 'completed');
+    const cut = (await log(differing)).length - 4;
+    const branch = await fork(differing, { mode: 'branch', fromSeq: cut });
+    await reaches(branch, 'completed');
+
+    for (let fromSeq = cut; fromSeq < (await log(branch)).length; fromSeq += 1) {
+      const forked = await fork(branch, { mode: 'replay', fromSeq });
+      await reaches(forked, 'completed');
+      const times = (await log(forked)).map(({ at }) => at);
+      expect(times, `from ${fromSeq}`).toEqual([...times].sort((a, b) => a - b));
+    }
+  });
+
   it('that replays a log without causes is set aside, and says why', async () => {
     const inner = openMemoryStore();
     const store = decorateStore(inner, {

@@ -1,7 +1,7 @@
 import { causeOf } from '../../core/fold/overlay.ts';
 import type { LiveRun } from '../../core/decide/live-run.ts';
 import { createRecordedInputs } from '../../core/replay/recorded-inputs.ts';
-import { createReplay } from '../../core/replay/replay.ts';
+import { createReplay, hasDiverged } from '../../core/replay/replay.ts';
 import { isTerminalEvent } from '../../model/run-event.ts';
 import type { RunRow, Store, StoredEvent } from '../../ports/store.ts';
 import { yieldTurn } from '../../ports/clock.ts';
@@ -78,7 +78,7 @@ export async function openReplay(
   const length = Math.min(fork.sourceLength ?? source.nextSeq, source.nextSeq);
   const reader = createRecordedInputs(run.plan, run.state, fork.sourceRunId);
   // Once apart from its source, a run may still wait for something that stands anywhere after the fork.
-  let readTo = run.state.diverged === true ? fork.fromSeq : run.state.nextSeq;
+  let readTo = hasDiverged(run) ? fork.fromSeq : run.state.nextSeq;
   let firstKept = readTo;
   let kept: StoredEvent[] = [];
   let isOver = false;
