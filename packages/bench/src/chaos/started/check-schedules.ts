@@ -9,11 +9,11 @@ const NOTED_LATE_MS = 250;
 /** A run's end is written some time after the process has looked at its clock. */
 const WRITTEN_LATE_MS = 1_000;
 
-/** Why a policy may leave out a due time. What is full at a hundred is never full here. */
+/** Why a policy may leave out a due time. A queue of all is full at a hundred, which a slow machine reaches. */
 const REASONS: Readonly<Record<Overlap, readonly string[]>> = {
   skip: ['overlap'],
   'queue-one': ['queue_full'],
-  'queue-all': [],
+  'queue-all': ['queue_full'],
   'cancel-other': ['superseded'],
   allow: [],
 };
