@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Io } from '../io.ts';
 import { main } from '../main.ts';
 import { recordedIo } from '../testing/recorded-io.ts';
@@ -80,6 +81,24 @@ describe('serve', () => {
     expect(await main(['serve', '--port', '0'], impatient(io))).toBe(0);
 
     expect(io.err()).toMatch(/SIGTERM: stopping …\nnot started: .*\.weft/);
+  });
+
+  it('that gets a signal while it waits for a store that says nothing ends with 0', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const io = recordedIo({ cwd: folder });
+
+    // A process would end here; this one keeps asking for a while.
+    main(['serve', '--port', '0', '--store', `postgres://weft@127.0.0.1:${port}/weft`], impatient(io)).catch(
+      () => undefined,
+    );
+    await vi.waitFor(() => expect(io.exits).toEqual([0]), { timeout: 10_000 });
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+
+    expect(io.err()).toContain('not started: its store did not answer in time');
   });
 
   it('uses the key from WEFT_API_KEY and writes none', async () => {

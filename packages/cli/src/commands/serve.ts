@@ -84,7 +84,10 @@ function onceSignalled(
       isStopping = true;
       cli.io.stderr.write(`${signal}: stopping …\n`);
       // A host may wait for its store for long, and has nothing yet that could be ended in order.
-      const impatience = setTimeout(() => cli.io.exit(EXIT.failed), START_PATIENCE_MS);
+      const impatience = setTimeout(() => {
+        cli.io.stderr.write('not started: its store did not answer in time\n');
+        cli.io.exit(EXIT.done);
+      }, START_PATIENCE_MS);
       starting
         .finally(() => clearTimeout(impatience))
         .then((running) => running.stop())
