@@ -101,7 +101,7 @@ export const fork = leaf({
   },
 });
 
-/** Undefined where this key may not read it, or there is none: whether the run can be forked is for the host to say. */
+/** Undefined where this key may not read the definition, or it does not exist; the host decides whether the run can be forked. */
 async function definitionOf(client: Client, runId: string): Promise<WorkflowDefinition | undefined> {
   try {
     const { workflowId, weft } = await client.runs.get(runId);

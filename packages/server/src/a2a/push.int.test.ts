@@ -234,7 +234,10 @@ describe('push notifications', () => {
     ],
     ['an id that is none', { url: 'https://a.example', id: 'x'.repeat(200) }, /\.id: must be a name/],
   ])('are refused with %s, and nothing is started', async (_, config, problem) => {
-    const runs = async () => ((await at.call('GET', '/v1/host/weft/runs')).json.runs as unknown as []).length;
+    const runs = async () => {
+      const { json } = await at.call('GET', '/v1/host/weft/runs');
+      return Array.isArray(json.runs) ? json.runs.length : -1;
+    };
     const before = await runs();
 
     await expect(begin('quick', config)).rejects.toThrow(problem);

@@ -181,7 +181,7 @@ describe('an audit anchor', () => {
     });
   });
 
-  it('is not taken again while a host is running, for a folder that is none, or with another audit key', async () => {
+  it('is not taken again while a host is running, for a folder without a host, or with another audit key', async () => {
     await lived();
     const reanchor = (...more: string[]): Promise<Outcome> =>
       weft(root, ['audit', 'reanchor', '--audit-anchor', anchor, '--reason', 'because', ...more]);

@@ -140,7 +140,11 @@ export function nextCall(
   return {
     outputs,
     ...(isJsonObject(variables) && { variables }),
-    ...(Array.isArray(channels) && { channels: channels as unknown as NonNullable<NodeResult['channels']> }),
+    ...(Array.isArray(channels) && {
+      channels: channels
+        .filter(isJsonObject)
+        .map(({ channel, value = null }) => ({ channel: String(channel), value })),
+    }),
   };
 }
 

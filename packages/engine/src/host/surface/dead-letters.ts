@@ -7,7 +7,7 @@ export interface DeadLetters {
   list(caller: Caller, source: string, page: Page): Promise<Listed<DeadLetter>>;
   /** Starts what should have been started, and removes the letter. Undefined when there is none; throws why it cannot be started. */
   replay(caller: Caller, source: string, id: string): Promise<{ readonly runId: string } | undefined>;
-  /** False when there is none. */
+  /** False when it does not exist. */
   remove(caller: Caller, source: string, id: string): Promise<boolean>;
 }
 

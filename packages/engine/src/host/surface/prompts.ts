@@ -16,7 +16,7 @@ export interface Prompts {
   /** The newest version of each. */
   list(caller: Caller, filter: PromptFilter, page: Page): Promise<Listed<PromptTemplateDocument>>;
   get(caller: Caller, templateId: string, version?: string): Promise<FoundPrompt | undefined>;
-  /** False when there is none. */
+  /** False when it does not exist. */
   remove(caller: Caller, templateId: string): Promise<boolean>;
   /** Throws `prompt_ref_invalid`, `prompt_variable_unresolved`, `prompt_variable_type_mismatch`, `validation_error`. */
   render(caller: Caller, request: RenderPromptRequest): Promise<RenderedPrompt>;

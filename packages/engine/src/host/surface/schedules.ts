@@ -26,7 +26,7 @@ export interface Schedules {
   ): Promise<{ readonly replayed: false; readonly runId: string } | ReplayedAnswer | undefined>;
   /** Starts a run for each due time of a range in the past; those that have one are left out. */
   backfill(caller: Caller, name: string, range: BackfillRange): Promise<Backfill | undefined>;
-  /** False when there is none. Its runs continue. */
+  /** False when it does not exist. Its runs continue. */
   remove(caller: Caller, name: string): Promise<boolean>;
 }
 

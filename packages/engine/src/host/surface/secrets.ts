@@ -9,7 +9,7 @@ export interface Secrets {
   ): Promise<{ readonly replayed: false; readonly secret: SecretSummary } | ReplayedAnswer>;
   /** The tenant's secrets and the caller's own, by id; never their values. */
   list(caller: Caller): Promise<readonly SecretSummary[]>;
-  /** False when there is none. */
+  /** False when it does not exist. */
   remove(caller: Caller, secretId: string, scope: SecretScope): Promise<boolean>;
 }
 

@@ -17,7 +17,7 @@ export interface Triggers {
   get(caller: Caller, id: string): Promise<TriggerView | undefined>;
   pause(caller: Caller, id: string): Promise<TriggerView | undefined>;
   resume(caller: Caller, id: string): Promise<TriggerView | undefined>;
-  /** False when there is none. */
+  /** False when it does not exist. */
   remove(caller: Caller, id: string): Promise<boolean>;
   /** The inputs that a delivery with this content would start a run with. Starts nothing. */
   test(caller: Caller, id: string, content: SampleDelivery): Promise<JsonObject | undefined>;

@@ -11,13 +11,13 @@ export interface Webhooks {
     idempotency?: IdempotencyClaim<RegisteredWebhook>,
   ): Promise<CreatedWebhook | ReplayedAnswer>;
   list(caller: Caller): Promise<readonly WebhookSummary[]>;
-  /** False when there is none. Nothing more is sent after it resolves, also of what was waiting. */
+  /** False when it does not exist. Nothing more is sent after it resolves, also of what was waiting. */
   remove(caller: Caller, webhookId: string, tenantId?: string): Promise<boolean>;
   /** What the tenant's callbacks are signed with; made when first asked for. */
   callbackSecret(caller: Caller): Promise<SigningSecret>;
   /** Deliveries that were given up, newest first. */
   deadDeliveries(caller: Caller, page: Page): Promise<Listed<DeadDelivery>>;
-  /** Tries a dead delivery again, from its first attempt. False when there is none. */
+  /** Tries a dead delivery again, from its first attempt. False when it does not exist. */
   replay(caller: Caller, deliveryId: string): Promise<boolean>;
 }
 

@@ -22,7 +22,7 @@ export interface Workers {
   stream(caller: Caller, workerId: string, sink: TaskSink): Promise<TaskStream | undefined>;
   /** Resolves when what it says is durable; undefined as above. */
   report(caller: Caller, workerId: string, report: TaskReport): Promise<TaskReceipt | undefined>;
-  /** False when there is none. */
+  /** False when it does not exist. */
   close(caller: Caller, workerId: string): Promise<boolean>;
   /** On every process. */
   list(caller: Caller): Promise<readonly WorkerDocument[]>;

@@ -131,7 +131,7 @@ describe('code that uses its run', () => {
     expect(again.tasks()).toHaveLength(1);
 
     const asked = (await second.types(runId)).indexOf('interrupt.resolved');
-    // From before the answer: the question is open, and the code hears of its first call what it heard then.
+    // Forked before the answer: the question is open, and the code sees the values of its first call.
     const fork = await second.host.runs.fork(alice, runId, { mode: 'branch', fromSeq: asked });
     const branch = fork !== undefined && !fork.replayed ? fork.runId : '';
     await waiting(second, branch);
@@ -158,7 +158,7 @@ describe('code that uses its run', () => {
       'validation_error',
     ],
     [
-      'a schema that is none',
+      'an invalid schema',
       { ask: { kind: 'custom', data: { customKind: 'a' }, resumeSchema: { type: 7 } } },
       'validation_error',
     ],

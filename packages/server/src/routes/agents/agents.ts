@@ -8,7 +8,7 @@ export const agentRoutes: Routes = (serve, { host }) => {
     if (agents !== undefined) return agents;
     throw new HostError(
       'not_found',
-      'This host has no agents of packs: it runs without packs, or without a model.',
+      'This host has no agents of packs. Start it with --packs DIR, and with a model in its config file.',
     );
   }
 
