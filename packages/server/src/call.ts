@@ -14,6 +14,8 @@ export interface Call {
   /** Where it comes from; behind a trusted proxy, what that says. */
   readonly ip: string;
   readonly socket: {
+    /** Of the last request that came over it. */
+    admitted?: Admitted;
     readonly remoteAddress?: string | undefined;
     /** Where HTTP was reached. */
     readonly localAddress?: string | undefined;
@@ -25,6 +27,14 @@ export interface Call {
   };
   /** Who asks; absent on routes that need no key. */
   caller: Caller | undefined;
+}
+
+/** Who was let in last over a connection: most of them carry the requests of one client. */
+export interface Admitted {
+  readonly key: Caller;
+  readonly ip: string;
+  /** The same caller with its address. */
+  readonly caller: Caller;
 }
 
 /** What is answered to a call: JSON text, or nothing with a status that has no body. */

@@ -176,9 +176,10 @@ const PARTS = new Map(Object.entries(ENDPOINTS).map(([id, { path }]) => [id, pat
 /** The path of an operation with its parameters filled in, percent-encoded. */
 export function pathOf<Id extends OperationId>(id: Id, ...given: PathValues<Id>): string {
   const [values = {}] = given as readonly Readonly<Record<string, string>>[];
-  let path = '';
-  for (const [index, part] of (PARTS.get(id) ?? []).entries())
-    path += index % 2 === 0 ? part : encodeURIComponent(String(values[part]));
+  const parts = PARTS.get(id) ?? [];
+  let path = parts[0] ?? '';
+  for (let index = 1; index < parts.length; index += 2)
+    path += encodeURIComponent(String(values[parts[index] ?? ''])) + (parts[index + 1] ?? '');
   return path;
 }
 

@@ -39,14 +39,17 @@ export function boundBytesInFlight(
     reply.raw.once('close', bytesInFlight.hold(request.caller?.tenant ?? '', bytes));
   }
 
-  app.addHook('preParsing', async (request, reply) => {
+  // Not async: every request would pay for two promises. What a hook throws ends its request all the same.
+  app.addHook('preParsing', (request, reply, payload, done) => {
     const bytes = announced(request, maxRequestBodyBytes);
     if (bytes > SMALL_BODY) hold(request, reply, bytes);
+    done(null, payload);
   });
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (typeof payload !== 'string' || payload.length <= SMALL_ANSWER) return;
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (typeof payload !== 'string' || payload.length <= SMALL_ANSWER) return done(null, payload);
     reply.raw.setTimeout(stallMs, () => reply.raw.destroy());
     hold(request, reply, payload.length);
+    done(null, payload);
   });
 }
 

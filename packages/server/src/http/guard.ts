@@ -52,7 +52,7 @@ export function createGuard(deps: GuardDeps): Guard {
     const answer = await deps.host.authenticate(keyOf(call));
     if (answer.state !== 'ok') throw refusal(deps, call, answer.state);
     const { caller } = answer;
-    call.caller = { address: addressOf(call), ...caller };
+    call.caller = withAddress(call, caller);
     deps.limiter?.take(caller.keyId);
     for (const each of needed) if (!caller.scopes.has(each)) throw outOfScope(deps, call, caller, each);
     if (access.isNewWork === true) refuseWhenOverloaded(deps.host, caller.tenant);
@@ -86,6 +86,16 @@ function scopesOf(operationId: OperationId): readonly string[] | undefined {
   if (scope === null) return undefined;
   if (scope === ANY_SCOPE) return [];
   return alsoScope === undefined ? [scope] : [scope, alsoScope];
+}
+
+/** Told by the key's own object, which lives as long as what is known of the key holds. */
+function withAddress(call: Call, key: Caller): Caller {
+  const { ip, socket } = call;
+  const last = socket.admitted;
+  if (last !== undefined && last.key === key && last.ip === ip) return last.caller;
+  const caller: Caller = { address: addressOf(call), ...key };
+  socket.admitted = { key, ip, caller };
+  return caller;
 }
 
 function keyOf({ headers }: Call): string {

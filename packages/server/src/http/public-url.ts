@@ -13,6 +13,7 @@ export function createPublicUrl({
 }): (call: Call) => string {
   if (publicUrl !== undefined) return () => publicUrl;
   const origins = new Map(allowedHosts.map(originOf));
+  if (origins.size === 0) return reachedOrigin;
   return (call) => origins.get(String(call.headers['host'] ?? '').toLowerCase()) ?? reachedOrigin(call);
 }
 

@@ -17,10 +17,8 @@ const DOMAIN = 'openwop:activity:v2';
  */
 export function invocationId(invocation: Invocation, sha256: (text: string) => string): string {
   const { tenant, runId, nodeId, ordinal, providerKey } = invocation;
-  const parts = [DOMAIN, tenant, runId, nodeId, String(ordinal), providerKey];
-  if (parts.some((part) => part.includes('\0'))) {
-    // Parts are joined by NUL: one inside a part would let two different effects share an id.
+  // Parts are joined by NUL: one inside a part would let two different effects share an id.
+  if (`${tenant}${runId}${nodeId}${providerKey}`.includes('\0'))
     throw new TypeError('A part of an invocation id must not contain NUL.');
-  }
-  return sha256(parts.join('\0'));
+  return sha256(`${DOMAIN}\0${tenant}\0${runId}\0${nodeId}\0${ordinal}\0${providerKey}`);
 }

@@ -247,10 +247,14 @@ function createStarting(settings: HostSettings, stores: Stores, parts: StartingP
 function wakingSchedules(committer: Committer, wake: () => void): Committer {
   return {
     ...committer,
-    async submit(unit) {
-      const result = await committer.submit(unit);
-      if (unit.kind === 'run' && unit.wakes !== undefined && result.state === 'committed') wake();
-      return result;
+    submit(unit) {
+      const submitted = committer.submit(unit);
+      // Nearly all units wake none, and a promise around a promise is paid for by all of them.
+      if (unit.kind !== 'run' || unit.wakes === undefined) return submitted;
+      return submitted.then((result) => {
+        if (result.state === 'committed') wake();
+        return result;
+      });
     },
   };
 }

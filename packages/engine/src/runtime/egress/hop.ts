@@ -1,4 +1,3 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { EgressRequest, EgressResponse } from '../../model/node-type.ts';
 import { parseDestination, type Destination } from './destination.ts';
 import { EgressError } from './egress-error.ts';
@@ -90,14 +89,9 @@ function checkHeader(name: string, value: string, authority: string): void {
   if (!isSendable(name, value)) throw badHeader(name, authority, 'holds characters that HTTP does not allow');
 }
 
+/** RFC 9110: a token, and a value of visible characters, bytes above ASCII, spaces and tabs. */
 function isSendable(name: string, value: string): boolean {
-  try {
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
-    return true;
-  } catch {
-    return false;
-  }
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }
 
 function badHeader(name: string, destination: string, complaint: string): EgressError {

@@ -18,11 +18,11 @@ export const eventsRoutes: Routes = (serve, context) => {
   // Parameters are checked before the form of the answer is chosen: a wrong mode is 400 for readers of JSON too.
   serve('streamRunEvents', { ofRun: true }, async (request, reply) => {
     const subscribed = subscriptionOf(request);
-    const { caller, runId } = subscribed;
+    const { caller, runId, modes, bufferMs } = subscribed;
 
     if (wantsJson(request.headers.accept)) return sendWholeLog(context, reply, caller, runId);
     if (request.method === 'HEAD') return await headOnly(context, reply, caller, runId);
-    return streamRun(context, reply, { ...subscribed, afterSeq: lastEventId(request) });
+    return streamRun(context, reply, { caller, runId, modes, bufferMs, afterSeq: lastEventId(request) });
   });
 
   serve('pollRunEvents', { ofRun: true }, async (request, reply) => {
