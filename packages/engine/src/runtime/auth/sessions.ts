@@ -208,9 +208,10 @@ export function createSessions(dependencies: SessionDependencies): AllSessions {
 
 /** Sessions next to API keys: each knows its own by their form. */
 export function withSessions(sessions: Pick<AllSessions, 'authenticate'>, keys: Authenticate): Authenticate {
-  return async (credential) =>
-    (credential.startsWith(SESSION_PREFIX) ? await sessions.authenticate(credential) : undefined) ??
-    keys(credential);
+  return (credential) =>
+    credential.startsWith(SESSION_PREFIX)
+      ? sessions.authenticate(credential).then((found) => found ?? keys(credential))
+      : keys(credential);
 }
 
 function callerOf(id: string, session: StoredSession): Caller {
