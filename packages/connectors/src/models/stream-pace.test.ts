@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createStreamPace, MOST_PER_MOMENT, MOST_PER_TURN } from './stream-pace.ts';
+import { createStreamPace, LEAST_PER_TURN, MOST_PER_MOMENT, MOST_PER_TURN } from './stream-pace.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -62,27 +62,40 @@ describe('the pace of streams', () => {
     expect(waits.length).toBeLessThanOrEqual(2_000);
   });
 
-  it('lets a few of them into each turn of the event loop, in the order of asking', async () => {
+  /** How many of forty enter in each turn, where a turn takes so long for other reasons. */
+  async function entering(busyMs: number): Promise<readonly number[]> {
     vi.useRealTimers();
+    const now = vi.spyOn(performance, 'now');
+    let clock = 0;
+    now.mockImplementation(() => clock);
     const pace = createStreamPace();
     const entered: number[] = [];
-    // Asked for first, so that it comes before the next ones of every turn.
     const turns: number[] = [];
+    // Asked for first, so that it comes before the next ones of every turn.
     setImmediate(function tick() {
+      clock += busyMs;
       turns.push(entered.length - turns.reduce((sum, length) => sum + length, 0));
-      if (entered.length < 4 * MOST_PER_TURN) setImmediate(tick);
+      if (entered.length < 40) setImmediate(tick);
     });
-
     await Promise.all(
-      Array.from({ length: 4 * MOST_PER_TURN }, async (_, stream) => {
+      Array.from({ length: 40 }, async (_, stream) => {
         await pace.turn();
         entered.push(stream);
       }),
     );
     await new Promise(setImmediate);
-
+    now.mockRestore();
     expect(entered).toEqual([...entered].sort((one, other) => one - other));
-    expect(turns).toEqual([MOST_PER_TURN, MOST_PER_TURN, MOST_PER_TURN, MOST_PER_TURN]);
+    return turns;
+  }
+
+  it('lets a few of them into each turn of the event loop, in the order of asking', async () => {
+    expect(await entering(2)).toEqual(Array.from({ length: 8 }, () => LEAST_PER_TURN));
+  });
+
+  it('lets more of them into each turn where turns are long, within a bound', async () => {
+    expect(await entering(24)).toEqual([LEAST_PER_TURN, 12, 12, 11]);
+    expect(await entering(500)).toEqual([LEAST_PER_TURN, MOST_PER_TURN, 15]);
   });
 
   it('passes over a stream that no longer waits', () => {

@@ -14,7 +14,9 @@ export interface StreamPace {
 }
 
 /** A hand-over takes about a fifth of a millisecond, a request twice that. */
-export const MOST_PER_TURN = 5;
+export const LEAST_PER_TURN = 5;
+/** Where turns are long for other reasons, more go in each, so that text is not late by all of them: one for two milliseconds of a turn. */
+export const MOST_PER_TURN = 20;
 export const MOST_PER_MOMENT = 10;
 const MOMENT_MS = 10;
 /** With few streams: what comes in this time is handed over together. */
@@ -31,30 +33,44 @@ export function createStreamPace(): StreamPace {
   const waiting = new Set<Waiting>();
   const entering: (() => void)[] = [];
   let inTurn = 0;
+  let perTurn = LEAST_PER_TURN;
+  let turnedAt = 0;
+  let dueAt = 0;
   let open = 0;
   let timer: NodeJS.Timeout | undefined;
 
   function next(): void {
     const now = performance.now();
-    let count = 0;
+    const momentMs = Math.min(MOMENT_MS, (MOST_PER_MOMENT * MOST_MS) / open);
+    let left = MOST_PER_MOMENT * (1 + Math.floor(Math.max(0, now - dueAt) / momentMs));
     for (const each of waiting) {
-      if (count === MOST_PER_MOMENT || each.since + LEAST_MS > now) break;
+      if (left === 0 || each.since + LEAST_MS > now) break;
       waiting.delete(each);
       each.handOver();
-      count += 1;
+      left -= 1;
     }
     const [oldest] = waiting;
-    const momentMs = Math.min(MOMENT_MS, (MOST_PER_MOMENT * MOST_MS) / open);
-    timer = oldest && setTimeout(next, Math.max(momentMs, oldest.since + LEAST_MS - now));
+    timer = oldest && nextAfter(Math.max(momentMs, oldest.since + LEAST_MS - now));
+  }
+
+  function nextAfter(ms: number): NodeJS.Timeout {
+    dueAt = performance.now() + ms;
+    return setTimeout(next, ms);
   }
 
   function nextTurn(): void {
+    const byTime = Math.floor((performance.now() - turnedAt) / 2);
+    perTurn =
+      entering.length === 0 ? LEAST_PER_TURN : Math.min(Math.max(LEAST_PER_TURN, byTime), MOST_PER_TURN);
     inTurn = 0;
-    for (const enter of entering.splice(0, MOST_PER_TURN)) count(enter);
+    for (const enter of entering.splice(0, perTurn)) count(enter);
   }
 
   function count(enter: () => void): void {
-    if (inTurn === 0) setImmediate(nextTurn);
+    if (inTurn === 0) {
+      turnedAt = performance.now();
+      setImmediate(nextTurn);
+    }
     inTurn += 1;
     enter();
   }
@@ -65,12 +81,12 @@ export function createStreamPace(): StreamPace {
     wait(handOver) {
       const each = { since: performance.now(), handOver };
       waiting.add(each);
-      timer ??= setTimeout(next, LEAST_MS);
+      timer ??= nextAfter(LEAST_MS);
       return () => void waiting.delete(each);
     },
     turn: () =>
       new Promise((resolve) => {
-        if (inTurn < MOST_PER_TURN) count(resolve);
+        if (inTurn < perTurn) count(resolve);
         else entering.push(resolve);
       }),
   };
