@@ -43,6 +43,7 @@ export async function askRemote(
     return usage && { provider: name, model, usage };
   });
   try {
+    await pace.turn();
     const opened = await kind.open(model, { name, baseUrl, apiKey, fetch });
     const { stream } = await opened.doStream(callOptions(request, signal));
     const reply = await readStream(stream, model, { chunks, reasoning });

@@ -38,17 +38,18 @@ export async function* pacedBody(
     reading = undefined;
   }
 
-  async function gather(ms: number): Promise<void> {
+  /** Until it is the turn of this stream, it has ended, or it holds a lot. */
+  async function gather(): Promise<void> {
     let isDue = false;
-    let timer: NodeJS.Timeout | undefined;
+    let leave = (): void => undefined;
     const due = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
+      leave = pace.wait(() => {
         isDue = true;
         resolve();
-      }, ms);
+      });
     });
     while (!isDue && !isOver && text.length < MOST_CHARACTERS) await Promise.race([read(), due]);
-    clearTimeout(timer);
+    leave();
   }
 
   pace.opened();
@@ -57,11 +58,14 @@ export async function* pacedBody(
     for (;;) {
       const whole = events.take(text) + (isOver ? events.rest() : '');
       text = '';
-      if (whole !== '') yield encoder.encode(whole);
+      if (whole !== '') {
+        await pace.turn();
+        yield encoder.encode(whole);
+      }
       if (failure !== undefined) throw failure.error;
       if (isOver && text === '') return;
       if (text === '') await read();
-      if (!isOver) await gather(pace.waitMs(performance.now()));
+      if (!isOver) await gather();
     }
   } finally {
     pace.closed();
