@@ -40,7 +40,7 @@ describe('the hostile corpus', () => {
 
     expect(words('WASM').toSorted()).toEqual(Object.keys(MODULES).toSorted());
     expect(words('JavaScript').toSorted()).toEqual(Object.keys(FUNCTIONS).toSorted());
-    expect(CORPUS.filter(({ name, ends }) => /^install/.test(name) && ends === undefined)).toEqual([]);
+    expect(CORPUS.filter(({ name, ends }) => name.startsWith('install') && ends === undefined)).toEqual([]);
   });
 
   it.each(Object.entries(MODULES))('writes a module that %s, which compiles', (word, parts) => {

@@ -31,20 +31,21 @@ const WASM: Readonly<Record<string, Called>> = {
   misplaces: { ends: 'wasm_invocation_failed' },
 };
 
+/** They share a process. Most of those that do not end by themselves end it; the last one is left in it. */
 const JAVASCRIPT: Readonly<Record<string, Called>> = {
-  loops: { ends: 'sandbox_timeout', times: 1 },
-  hoards: { ends: 'sandbox_memory_exceeded', times: 1 },
-  swells: { ends: 'sandbox_memory_exceeded', times: 1 },
-  prints: { ends: 'completed', times: 2 },
-  rambles: { ends: 'sandbox_ended', times: 1 },
-  misleads: { ends: 'sandbox_ended', times: 1 },
-  chats: { ends: 'node_timeout', settings: SHORT, times: 1 },
-  babbles: { ends: 'node_timeout', settings: SHORT, times: 4 },
   leaves: { ends: 'sandbox_ended' },
   aborts: { ends: 'sandbox_memory_exceeded' },
   kills: { ends: 'completed', times: 2 },
   breaks: { ends: 'kept_in', times: 2 },
+  prints: { ends: 'completed', times: 2 },
   fetches: { ends: 'completed', times: 2 },
+  loops: { ends: 'sandbox_timeout', times: 1 },
+  hoards: { ends: 'sandbox_memory_exceeded', times: 1 },
+  swells: { ends: 'sandbox_memory_exceeded', times: 1 },
+  rambles: { ends: 'sandbox_ended', times: 1 },
+  misleads: { ends: 'sandbox_ended', times: 1 },
+  chats: { ends: 'sandbox_memory_exceeded', times: 1 },
+  babbles: { ends: 'node_timeout', settings: SHORT, times: 2 },
 };
 
 function calling(name: string, typeId: string, { ends, settings, times = AT_A_TIME }: Called): HostileCase {
