@@ -31,7 +31,7 @@ const WASM: Readonly<Record<string, Called>> = {
   misplaces: { ends: 'wasm_invocation_failed' },
 };
 
-/** They share a process. Most of those that do not end by themselves end it; the last one is left in it. */
+/** They share a process, which ends with each that does not end by itself. */
 const JAVASCRIPT: Readonly<Record<string, Called>> = {
   leaves: { ends: 'sandbox_ended' },
   aborts: { ends: 'sandbox_memory_exceeded' },
@@ -45,7 +45,7 @@ const JAVASCRIPT: Readonly<Record<string, Called>> = {
   rambles: { ends: 'sandbox_ended', times: 1 },
   misleads: { ends: 'sandbox_ended', times: 1 },
   chats: { ends: 'sandbox_memory_exceeded', times: 1 },
-  babbles: { ends: 'node_timeout', settings: SHORT, times: 2 },
+  babbles: { ends: 'reports_too_fast', times: 1 },
 };
 
 function calling(name: string, typeId: string, { ends, settings, times = AT_A_TIME }: Called): HostileCase {
