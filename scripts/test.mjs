@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasBrowser } from './browser/browser.mjs';
-import { ensureReady, ensureTools, run, tool } from './bootstrap.mjs';
+import { ensureReady, ensureTools, ROOT, run, tool } from './bootstrap.mjs';
 import { environmentOf, newerNodes } from './newer-nodes.mjs';
 import { OUTSIDE_DATA } from './outside-data.mjs';
 
@@ -29,6 +29,12 @@ if (!hasBrowser())
   notRun.push('the SDK and the studio in a browser, for which npm has no binary on this platform');
 if (spawnSync('python3', ['--version']).status !== 0)
   notRun.push('the worker in Python, because there is no python3');
+// As packages/cli/src/scenarios/other-user.int.test.ts asks.
+const asAnotherUser = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath];
+if (spawnSync('setpriv', [...asAnotherUser, `${ROOT}/packages/cli/bin/weft.mjs`, '--version']).status !== 0)
+  notRun.push(
+    'packs on a host of another user, for which it takes root on Linux and a clone that others can read',
+  );
 let code = await vitest(process.execPath, given);
 if (given.length === 0) {
   const nodes = newerNodes();

@@ -12,7 +12,7 @@ export interface Attacker {
   /** Registers a definition under a name of its own; answers that name. */
   registers(definition: JsonObject): Promise<string>;
   /** Registers a definition, starts it, and waits for its end; answers what became of it. */
-  runs(definition: JsonObject, request?: JsonObject): Promise<string>;
+  runs(definition: JsonObject, request?: JsonObject, patienceMs?: number): Promise<string>;
   /** A connection of which nothing is sent but these bytes; closed when the attack is over. */
   socket(bytes: string): Promise<Socket>;
   /** Closes what is open, and cancels what still runs. */
@@ -57,8 +57,8 @@ export function createAttacker({ port, key, serviceUrl, prefix }: AttackerOption
     }
   };
 
-  async function endOf(runId: string): Promise<string> {
-    const until = performance.now() + PATIENCE_MS;
+  async function endOf(runId: string, patienceMs: number): Promise<string> {
+    const until = performance.now() + patienceMs;
     while (performance.now() < until) {
       const { status, json } = await ask('GET', `/v1/runs/${runId}`);
       if (status !== 200) return `${status} ${String(json['error'])}`;
@@ -81,14 +81,14 @@ export function createAttacker({ port, key, serviceUrl, prefix }: AttackerOption
       await ask('POST', '/v1/host/weft/workflows', { ...definition, id });
       return id;
     },
-    async runs(definition, request = {}) {
+    async runs(definition, request = {}, patienceMs = PATIENCE_MS) {
       names += 1;
       const id = `${prefix}-${names}`;
       const registered = await ask('POST', '/v1/host/weft/workflows', { ...definition, id });
       if (registered.status !== 201) return `refused ${registered.status} ${problemOf(registered.json)}`;
       const created = await ask('POST', '/v1/runs', { workflowId: id, ...request });
       if (created.status !== 201) return `not started ${created.status} ${String(created.json['error'])}`;
-      return endOf(String(created.json['runId']));
+      return endOf(String(created.json['runId']), patienceMs);
     },
     socket(bytes) {
       return new Promise((resolve) => {

@@ -6,6 +6,14 @@ import {
 } from '@weft/engine/hostile-texts';
 import { describe, expect, it } from 'vitest';
 import { CORPUS } from './corpus.ts';
+import { FUNCTIONS, MODULES } from './installed-packs.ts';
+import { moduleBytes } from './wasm-bytes.ts';
+
+interface Engine {
+  readonly WebAssembly: { validate(bytes: Uint8Array): boolean };
+}
+/** The types of Node do not name it. */
+const engine = globalThis as object as Engine;
 
 const namesOf = (wanted: string): string[] =>
   CORPUS.filter(({ kind }) => kind === wanted).map(({ name }) => name);
@@ -23,5 +31,21 @@ describe('the hostile corpus', () => {
     expect(namesOf('expression')).toEqual(names([...HOSTILE_SOURCES, ...HOSTILE_EXPRESSIONS]));
     expect(namesOf('pattern')).toEqual(names(HOSTILE_PATTERNS));
     expect(namesOf('schema')).toEqual(names(HOSTILE_SCHEMAS));
+  });
+
+  it('calls all code that it installs, and says how every call must end', () => {
+    const installed = CORPUS.filter(({ name }) => name.startsWith('installed '));
+    const words = (kind: string): string[] =>
+      installed.flatMap(({ name }) => new RegExp(`^installed ${kind} that (\\w+)$`).exec(name)?.[1] ?? []);
+
+    expect(words('WASM').toSorted()).toEqual(Object.keys(MODULES).toSorted());
+    expect(words('JavaScript').toSorted()).toEqual(Object.keys(FUNCTIONS).toSorted());
+    expect(CORPUS.filter(({ name, ends }) => name.startsWith('install') && ends === undefined)).toEqual([]);
+  });
+
+  it.each(Object.entries(MODULES))('writes a module that %s, which compiles', (word, parts) => {
+    const bytes = moduleBytes({ name: `vendor.hostile.${word}`, typeId: `hostile.wasm.${word}`, ...parts });
+
+    expect(engine.WebAssembly.validate(bytes)).toBe(true);
   });
 });

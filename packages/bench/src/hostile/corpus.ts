@@ -11,6 +11,7 @@ import type { JsonObject } from '@weft/protocol';
 import type { Answer, Attacker } from './attacker.ts';
 import { calling, configured, evaluating, matching, repeated, workflow } from './definitions.ts';
 import { TRIGGER_CASES } from './trigger-cases.ts';
+import { INSTALLED_CASES } from './installed-cases.ts';
 import { PACK_CASES } from './pack-cases.ts';
 import { HOSTILE_ANSWERS } from './hostile-service.ts';
 import { statusesOf } from './statuses.ts';
@@ -31,6 +32,8 @@ export interface HostileCase {
     | 'pack'
     | 'trigger';
   readonly name: string;
+  /** A word that must be in what the host made of it, such as a code. */
+  readonly ends?: string;
   /** Says in a few words what the host made of it. */
   attack(attacker: Attacker): Promise<string>;
 }
@@ -489,4 +492,5 @@ export const CORPUS: readonly HostileCase[] = [
   ...WORKER_CASES,
   ...TRIGGER_CASES,
   ...PACK_CASES,
+  ...INSTALLED_CASES,
 ];

@@ -14,13 +14,15 @@ export interface NeighbourOptions {
   readonly key: string;
   readonly clients: number;
   readonly serviceUrl: string;
+  /** Types of packs that are installed for it. */
+  readonly packTypes: readonly string[];
 }
 
 const PAUSE_MS = 15;
 const ANSWER_WITHIN_MS = 60_000;
 
 export async function startNeighbourTenant(options: NeighbourOptions): Promise<NeighbourTenant> {
-  const { port, key, clients, serviceUrl } = options;
+  const { port, key, clients, serviceUrl, packTypes } = options;
   let latencies: number[] = [];
   const acknowledged: string[] = [];
   const wrong: string[] = [];
@@ -47,7 +49,7 @@ export async function startNeighbourTenant(options: NeighbourOptions): Promise<N
   async function work(): Promise<void> {
     for (let round = 0; !isOver; round += 1) {
       try {
-        const workflowId = round % 3 === 0 ? 'calls' : 'steps';
+        const workflowId = workflowOf(round);
         const { runId } = await ask('POST', '/v1/runs', { workflowId });
         acknowledged.push(String(runId));
         await ask('GET', `/v1/runs/${String(runId)}`);
@@ -59,8 +61,16 @@ export async function startNeighbourTenant(options: NeighbourOptions): Promise<N
     }
   }
 
+  /** Mostly steps; a call of a pack costs the machine more, and its own code is not what is to be felt. */
+  function workflowOf(round: number): string {
+    if (packTypes.length > 0 && round % PACKS_EVERY === 1) return 'packs';
+    return round % 3 === 0 ? 'calls' : 'steps';
+  }
+
   for (const definition of [steps(), calls(serviceUrl)])
     await ask('POST', '/v1/host/weft/workflows', definition);
+  if (packTypes.length > 0)
+    await untilAccepted(() => ask('POST', '/v1/host/weft/workflows', packs(packTypes)));
   latencies = [];
   const workers = Array.from({ length: clients }, work);
 
@@ -80,6 +90,23 @@ export async function startNeighbourTenant(options: NeighbourOptions): Promise<N
       return { acknowledged: acknowledged.length, lost: wrong };
     },
   };
+}
+
+const PACKS_EVERY = 20;
+const ACCEPTED_WITHIN_MS = 60_000;
+
+/** Their code is loaded after the host has started. */
+async function untilAccepted(register: () => Promise<unknown>): Promise<void> {
+  const until = performance.now() + ACCEPTED_WITHIN_MS;
+  for (;;) {
+    try {
+      await register();
+      return;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+    }
+    await pause(200);
+  }
 }
 
 const TRIES = 200;
@@ -133,6 +160,13 @@ function steps(): JsonObject {
   return row(
     'steps',
     Array.from({ length: 10 }, (_, index) => node(`n${index}`, 'core.noop')),
+  );
+}
+
+function packs(types: readonly string[]): JsonObject {
+  return row(
+    'packs',
+    types.map((typeId, index) => node(`p${index}`, typeId)),
   );
 }
 

@@ -1,83 +1,66 @@
+import { sign } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { JsonObject } from '@weft/protocol';
 import type { Answer, Attacker } from './attacker.ts';
 import type { HostileCase } from './corpus.ts';
+import { type Entry, MODULE, packArchive as pack, PUBLISHED } from './pack-archives.ts';
+import { newKey } from './signing-key.ts';
 import { statusesOf } from './statuses.ts';
 
 /** What someone who may publish packs can do to a registry. */
 
-interface Entry {
-  readonly name: string;
-  readonly data?: string | Uint8Array;
-  readonly type?: string;
-  /** Said in place of the true length. */
-  readonly size?: number;
-}
-
-const NAME = 'vendor.hostile.pack';
-const MANIFEST: JsonObject = {
-  name: NAME,
-  version: '1.0.0',
-  engines: { openwop: '^1.0.0' },
-  nodes: [{ typeId: 'hostile.node', version: '1.0.0', category: 'data', role: 'pure' }],
-  runtime: { language: 'wasm', entry: 'dist/a.wasm' },
-};
-const MODULE: Entry = { name: 'dist/a.wasm', data: '\0asm' };
-
-function tar(entries: readonly Entry[]): Buffer {
-  const blocks = entries.flatMap(({ name, data = '', type = '0', size }) => {
-    const bytes = Buffer.from(data);
-    const header = Buffer.alloc(512);
-    header.write(name, 0);
-    header.write('0000644\0', 100);
-    header.write(`${(size ?? bytes.length).toString(8).padStart(11, '0')}\0`, 124);
-    header.write('        ', 148);
-    header.write(type, 156);
-    header.write(type === '2' ? '/etc/passwd' : '', 157);
-    header.write('ustar\x0000', 257);
-    const sum = header.reduce((total, byte) => total + byte, 0);
-    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-    return [header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)];
-  });
-  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
-}
-
-const pack = (change: JsonObject | string = {}, more: readonly Entry[] = []): Buffer => {
-  const text = typeof change === 'string' ? change : JSON.stringify({ ...MANIFEST, ...change });
-  return gzipSync(tar([{ name: 'pack.json', data: text }, MODULE, ...more]));
-};
-
 interface Sent {
+  /** The code with which it is refused. */
+  readonly ends: string;
   readonly body: () => Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   readonly at?: string;
 }
 
-const AT = `/v1/packs/${NAME}/-/1.0.0.tgz`;
+const AT = `/v1/packs/${PUBLISHED}/-/1.0.0.tgz`;
 const MEGABYTE = 1024 * 1024;
 
 const SENT: Readonly<Record<string, Sent>> = {
-  'a wrong digest': { body: () => pack(), headers: { 'x-pack-sha256': `sha256-${'A'.repeat(43)}=` } },
+  'a wrong digest': {
+    ends: 'pack_integrity_failure',
+    body: () => pack(),
+    headers: { 'x-pack-sha256': `sha256-${'A'.repeat(43)}=` },
+  },
   'a wrong signature': {
+    ends: 'signature_invalid',
     body: () => pack(),
     headers: { 'x-pack-archive-signature': Buffer.alloc(64, 1).toString('base64') },
   },
   'a signature without a key': {
+    ends: 'signature_invalid',
     body: () =>
       pack({ signing: { method: 'manual', publicKeyRef: 'keys/none.pem', signatureRef: 'pack.json.sig' } }),
   },
-  'another name': { body: () => pack({ name: 'vendor.other.pack' }) },
-  'a name that is a path': { at: '/v1/packs/..%2f..%2fetc/-/1.0.0.tgz', body: () => pack() },
-  'a scope of the protocol': { at: '/v1/packs/core.hostile.pack/-/1.0.0.tgz', body: () => pack() },
-  'an engine that does not exist': { body: () => pack({ engines: { openwop: '>=99 || (((' } }) },
+  'another name': { ends: 'manifest_name_mismatch', body: () => pack({ name: 'vendor.other.pack' }) },
+  'a name that is a path': {
+    ends: 'invalid_pack_name',
+    at: '/v1/packs/..%2f..%2fetc/-/1.0.0.tgz',
+    body: () => pack(),
+  },
+  'a scope of the protocol': {
+    ends: 'invalid_pack_scope',
+    at: '/v1/packs/core.hostile.pack/-/1.0.0.tgz',
+    body: () => pack(),
+  },
+  'an engine that does not exist': {
+    ends: 'invalid_engines_range',
+    body: () => pack({ engines: { openwop: '>=99 || (((' } }),
+  },
   'a runtime that does not exist': {
+    ends: 'invalid_manifest',
     body: () => pack({ runtime: { language: 'perl', entry: 'dist/a.wasm' } }),
   },
   'a type of the host': {
+    ends: 'invalid_manifest',
     body: () =>
       pack({ nodes: [{ typeId: 'core.http.request', version: '9.0.0', category: 'data', role: 'pure' }] }),
   },
   'ten thousand types': {
+    ends: 'tarball_manifest_too_large',
     body: () =>
       pack({
         nodes: Array.from({ length: 10_000 }, (_, at) => ({
@@ -88,11 +71,18 @@ const SENT: Readonly<Record<string, Sent>> = {
         })),
       }),
   },
-  'a path out of the archive': { body: () => pack({}, [{ name: '../../../etc/passwd', data: 'x' }]) },
-  'a link': { body: () => pack({}, [{ name: 'dist/link', type: '2' }]) },
-  'one name twice': { body: () => pack({}, [MODULE, MODULE]) },
-  'a length that is a lie': { body: () => pack({}, [{ name: 'dist/short', data: 'x', size: 2 ** 32 }]) },
+  'a path out of the archive': {
+    ends: 'tarball_path_traversal',
+    body: () => pack({}, [{ name: '../../../etc/passwd', data: 'x' }]),
+  },
+  'a link': { ends: 'tarball_tar_parse_failed', body: () => pack({}, [{ name: 'dist/link', type: '2' }]) },
+  'one name twice': { ends: 'tarball_tar_parse_failed', body: () => pack({}, [MODULE, MODULE]) },
+  'a length that is a lie': {
+    ends: 'tarball_too_large',
+    body: () => pack({}, [{ name: 'dist/short', data: 'x', size: 2 ** 32 }]),
+  },
   'fifty thousand files': {
+    ends: 'tarball_too_large',
     body: () =>
       pack(
         {},
@@ -100,18 +90,26 @@ const SENT: Readonly<Record<string, Sent>> = {
       ),
   },
   'a thousand archives in one': {
+    ends: 'tarball_too_large',
     body: () => Buffer.concat(Array<Buffer>(1_000).fill(gzipSync(Buffer.alloc(MEGABYTE)))),
   },
-  'sixty megabytes of nothing': { body: () => gzipSync(Buffer.alloc(60 * MEGABYTE)) },
-  'a manifest of lists in lists': { body: () => pack('['.repeat(200_000)) },
-  'half an archive': { body: () => pack().subarray(0, 200) },
-  'a module without exports': { body: () => pack() },
+  'sixty megabytes of nothing': {
+    ends: 'tarball_too_large',
+    body: () => gzipSync(Buffer.alloc(60 * MEGABYTE)),
+  },
+  'a manifest of lists in lists': {
+    ends: 'tarball_manifest_not_json',
+    body: () => pack('['.repeat(200_000)),
+  },
+  'half an archive': { ends: 'tarball_gunzip_failed', body: () => pack().subarray(0, 200) },
+  // A registry runs none; it is refused where it is to be installed.
+  'a module without exports': { ends: '201', body: () => pack() },
 };
 
 async function put(
   { port, key }: Attacker,
   body: Uint8Array,
-  { headers = {}, at = AT }: Sent,
+  { headers = {}, at = AT }: Pick<Sent, 'headers' | 'at'>,
 ): Promise<Answer> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}${at}`, {
@@ -127,11 +125,27 @@ async function put(
   }
 }
 
+const KEYED = 'vendor.hostilekeys.pack';
+
+/** A namespace whose only key is not valid yet, and a version that it has signed. */
+async function publishEarly(attacker: Attacker): Promise<string> {
+  const archive = (version: string) => pack({ name: KEYED, version });
+  const { document, privateKey } = newKey({ validFrom: '2999-01-01T00:00:00Z' });
+  const at = (version: string) => ({ at: `/v1/packs/${KEYED}/-/${version}.tgz` });
+  await put(attacker, archive('1.0.0'), at('1.0.0'));
+  await attacker.ask('POST', `/v1/packs/${KEYED}/-/keychain/rotate`, document);
+  const signature = sign(null, archive('2.0.0'), privateKey).toString('base64');
+  const headers = { 'x-pack-archive-signature': signature };
+  const { status, json } = await put(attacker, archive('2.0.0'), { ...at('2.0.0'), headers });
+  return `${status} ${String(json['error'])}`;
+}
+
 export const PACK_CASES: readonly HostileCase[] = [
   ...Object.entries(SENT).map(
     ([name, sent]): HostileCase => ({
       kind: 'pack',
       name,
+      ends: sent.ends,
       async attack(attacker) {
         // Made once: the service that the other tenant calls lives in this process.
         const body = sent.body();
@@ -140,6 +154,12 @@ export const PACK_CASES: readonly HostileCase[] = [
       },
     }),
   ),
+  {
+    kind: 'pack',
+    name: 'a signature by a key that is not valid yet',
+    ends: 'signature_unknown_key',
+    attack: publishEarly,
+  },
   {
     kind: 'pack',
     name: 'searches without end',

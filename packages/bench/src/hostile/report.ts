@@ -6,7 +6,8 @@ export const LIMITS = { p99: 250, max: 1_000 } as const;
 export function breachesOf({ cases, lost }: HostileResult): string[] {
   return [
     ...lost.map((what) => `the other tenant: ${what}`),
-    ...cases.flatMap(({ kind, name, p99, max, deaths }) => [
+    ...cases.flatMap(({ kind, name, p99, max, deaths, outcome, lacks }) => [
+      ...(lacks === undefined ? [] : [`${kind}, ${name}: ${outcome}, not ${lacks}`]),
       ...(deaths > 0 ? [`${kind}, ${name}: the process ended ${deaths} times`] : []),
       ...(p99 >= LIMITS.p99 ? [`${kind}, ${name}: p99 ${p99.toFixed(0)} ms of at most ${LIMITS.p99}`] : []),
       ...(max >= LIMITS.max ? [`${kind}, ${name}: max ${max.toFixed(0)} ms of at most ${LIMITS.max}`] : []),

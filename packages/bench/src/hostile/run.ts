@@ -10,6 +10,7 @@ import { createAttacker } from './attacker.ts';
 import type { HostileCase } from './corpus.ts';
 import { startNeighbourThread } from './neighbour-thread.ts';
 import { startHostileService } from './hostile-service.ts';
+import { installAll, NEIGHBOUR_TYPES } from './installed-packs.ts';
 
 /** What another tenant felt of a case. */
 export interface CaseResult {
@@ -23,6 +24,8 @@ export interface CaseResult {
   readonly max: number;
   /** Times that the host's process ended. */
   readonly deaths: number;
+  /** What the outcome lacks of what it must have. */
+  readonly lacks?: string;
 }
 
 export interface HostileResult {
@@ -63,13 +66,16 @@ export async function runHostile({ store, corpus, note }: HostileOptions): Promi
   const folder = mkdtempSync(join(tmpdir(), 'weft-hostile-'));
   const service = await startHostileService();
   const database = store === 'postgres' ? await startTestServer() : undefined;
-  const host = await startHost(folder, service.url, database);
+  const hasPacks = corpus.some(({ kind }) => kind === 'pack');
+  const packs = hasPacks ? ['--packs', await installAll(folder)] : [];
+  const host = await startHost(folder, ['--allow-egress', new URL(service.url).host, ...packs], database);
   try {
     const neighbour = await startNeighbourThread({
       port: host.port,
       key: await host.keyOf('neighbour'),
       clients: CLIENTS,
       serviceUrl: service.url,
+      packTypes: hasPacks ? NEIGHBOUR_TYPES : [],
     });
     const attackerKey = await host.keyOf('hostile');
 
@@ -91,7 +97,11 @@ export async function runHostile({ store, corpus, note }: HostileOptions): Promi
       const attacker = createAttacker({ port: host.port, key: attackerKey, serviceUrl: service.url, prefix });
       const result = await measure(each.kind, each.name, () => each.attack(attacker));
       await attacker.disconnect();
-      results.push(result);
+      const { ends } = each;
+      results.push({
+        ...result,
+        ...(ends !== undefined && !result.outcome.includes(ends) && { lacks: ends }),
+      });
       note(
         `${each.kind}: ${each.name}: ${result.outcome} (p99 ${result.p99.toFixed(0)} ms, max ${result.max.toFixed(0)} ms)`,
       );
@@ -116,7 +126,7 @@ interface AttackedHost {
 /** Started again whenever it ends, as a supervisor would do. */
 async function startHost(
   folder: string,
-  serviceUrl: string,
+  flags: readonly string[],
   database: TestServer | undefined,
 ): Promise<AttackedHost> {
   const port = await freePort();
@@ -130,15 +140,7 @@ async function startHost(
   async function start(): Promise<void> {
     node = await startNode({
       port,
-      flags: [
-        '--data',
-        join(folder, 'data'),
-        '--log-format',
-        'json',
-        '--allow-egress',
-        new URL(serviceUrl).host,
-        '--registry',
-      ],
+      flags: ['--data', join(folder, 'data'), '--log-format', 'json', '--registry', ...flags],
       env: {
         WEFT_API_KEY: adminKey,
         WEFT_SECRETS_KEY: secretsKey,

@@ -6,19 +6,21 @@ import { type TenantFolder, tenantFolders } from './tenant-folders.ts';
 
 /**
  * Gives a host the agents of all installed packs, those of each tenant to itself. One that does not fit the host is a reason not to start:
- * throws PackError. Returns the folders with packs that have code, and that of the default tenant
- * when there is nothing in it.
+ * throws PackError. Those of the host itself are the default tenant's. Returns the folders with packs that have code, and
+ * that of the default tenant when there is nothing in it.
  */
 export async function installAgents(
   host: Pick<Host, 'agents' | 'capabilities'>,
   caller: Caller,
   path: string,
+  own: readonly OfferedAgent[] = [],
 ): Promise<readonly TenantFolder[]> {
   const capabilities = JSON.parse(JSON.stringify(host.capabilities())) as JsonObject;
   const withCode: TenantFolder[] = [];
   for (const folder of await tenantFolders(path)) {
     const packs = await packsIn(folder.path, capabilities);
-    const agents = packs.flatMap((pack) => offeredBy(pack, capabilities));
+    const builtIn = folder.path === path ? own : [];
+    const agents = [...builtIn, ...packs.flatMap((pack) => offeredBy(pack, capabilities))];
     if (isOffered(capabilities)) await host.agents.install({ ...caller, tenant: folder.tenant }, agents);
     const isEmpty = packs.length === 0 && folder.path === path;
     if (isEmpty || packs.some(({ manifest }) => manifest.nodes.length > 0)) withCode.push(folder);

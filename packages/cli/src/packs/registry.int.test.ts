@@ -136,6 +136,36 @@ describe('a registry', () => {
     });
   });
 
+  it('lists a pack with some agents of its newest version, and exports none', async () => {
+    const name = 'vendor.acme.staff';
+    const agentsOf = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({
+        agentId: `${name}.a${at}`,
+        persona: `Agent ${at}`,
+        modelClass: 'general',
+        systemPrompt: 'SECRET-PROMPT',
+      }));
+    const listed = async () =>
+      ((await ask('GET', '')).json['packs'] as JsonObject[]).find((pack) => pack['name'] === name);
+
+    await publish(name, '1.0.0', archiveOf(name, '1.0.0', { agents: agentsOf(1) }));
+    await publish(name, '2.0.0', archiveOf(name, '2.0.0', { agents: agentsOf(20) }));
+    const many = await listed();
+    await ask('POST', `/${name}/-/2.0.0/yank`, { by: 'acme', body: { reason: 'No.' } });
+    const one = await listed();
+
+    expect(many?.['agents']).toHaveLength(16);
+    expect(one).toMatchObject({
+      version: '1.0.0',
+      agents: [{ agentId: `${name}.a0`, persona: 'Agent 0', modelClass: 'general' }],
+    });
+    expect(JSON.stringify(many)).not.toContain('SECRET-PROMPT');
+    expect(await ask('GET', '/export', { by: 'acme' })).toMatchObject({
+      status: 404,
+      json: { error: 'not_found' },
+    });
+  });
+
   it.each<[string, number, string, () => Promise<{ status: number; json: JsonObject }>]>([
     [
       'the scope',

@@ -11,6 +11,7 @@ const ADVERTISED = [
   'conformance-agent-memory-roundtrip',
   'conformance-agent-memory-ttl',
   'conformance-agent-pack-export',
+  'conformance-agent-pack-handoff',
   'conformance-agent-pack-install',
   'conformance-agent-pack-provenance',
   'conformance-agent-reasoning',
@@ -114,7 +115,9 @@ describe.each(FIXTURE_SOURCES)('%s', (_, flags) => {
     const run = await ended(await create(workflowId, { inputs }));
 
     expect(definition.json).toMatchObject({ id: workflowId });
-    expect(run['status']).toBe(/fail|missing|memory-cap/.test(workflowId) ? 'failed' : 'completed');
+    expect(run['status']).toBe(
+      /fail|missing|memory-cap|-pack-handoff/.test(workflowId) ? 'failed' : 'completed',
+    );
   });
 
   it('approval waits at its gate, refuses what it does not know, and continues when accepted', async () => {

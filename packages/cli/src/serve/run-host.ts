@@ -265,7 +265,7 @@ async function packOptions({
   conformance,
 }: ServeSettings): Promise<Pick<HostOptions, 'packs' | 'nodePackRuntimes' | 'hasPackAgents'>> {
   return {
-    hasPackAgents: packs !== undefined,
+    hasPackAgents: packs !== undefined || conformance,
     packs: registry ? (await import('../packs/pack-format.ts')).PACK_FORMAT : undefined,
     nodePackRuntimes:
       packs === undefined && !conformance
@@ -280,11 +280,16 @@ async function provideAgents(
   settings: ServeSettings,
   cwd: string,
 ): Promise<readonly TenantFolder[]> {
-  if (settings.packs === undefined) return [];
+  const caller = operator(settings.conformance);
+  const own = settings.conformance ? (await import('../packs/suite-agents.ts')).SUITE_AGENTS : [];
+  if (settings.packs === undefined) {
+    if (own.length > 0) await host.agents.install(caller, own);
+    return [];
+  }
   const { installAgents } = await import('../packs/host-agents.ts');
   const { PackError } = await import('@weft/packs');
   try {
-    return await installAgents(host, operator(settings.conformance), resolve(cwd, settings.packs));
+    return await installAgents(host, caller, resolve(cwd, settings.packs), own);
   } catch (error) {
     if (!(error instanceof PackError) && !isHostError(error, 'conflict')) throw error;
     throw unusable('packs_unusable', `The packs of --packs cannot be served.\n${error.message}`, error);

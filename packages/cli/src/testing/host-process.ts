@@ -25,18 +25,19 @@ export interface HostProcessOptions {
   readonly apiKey: string;
   readonly flags: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** A command that becomes the host, such as one that changes the user. */
+  readonly behind?: readonly string[];
 }
 
 export async function startHostProcess(options: HostProcessOptions): Promise<HostProcess> {
   const url = `http://127.0.0.1:${options.port}`;
-  const child = spawn(
-    process.execPath,
-    [BIN, 'serve', '--port', String(options.port), '--data', options.dataFolder, ...options.flags],
-    {
-      env: { ...process.env, ...options.env, WEFT_API_KEY: options.apiKey },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const { behind = [], port, dataFolder, flags } = options;
+  const serve = [BIN, 'serve', '--port', String(port), '--data', dataFolder, ...flags];
+  const [command = '', ...args] = [...behind, process.execPath, ...serve];
+  const child = spawn(command, args, {
+    env: { ...process.env, ...options.env, WEFT_API_KEY: options.apiKey },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));

@@ -136,6 +136,7 @@ export const GATES = {
   grpc: isTrue('grpc.supported'),
   grpcBlock: isPresent('grpc'),
   i18n: isTrue('i18n.supported'),
+  handoffValidation: isTrue('agents.manifestRuntime.handoffValidation'),
   inputMapping: isTrue('subWorkflow.inputMapping'),
   loopLimit: isPresent('limits.maxLoopIterations'),
   maxRequestBody: isPresent('limits.maxRequestBodyBytes'),

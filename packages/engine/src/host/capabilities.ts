@@ -347,9 +347,10 @@ function render(options: DiscoveryOptions, fixtures: readonly string[]): Capabil
 /** Agents of packs: each tenant has its own, and what they are given and return is held to their schemas. */
 const MANIFEST_RUNTIME = { supported: true, handoffValidation: true, installScope: 'tenant' };
 
-/** An agent needs a model. */
-function packAgents({ hasPackAgents, models }: DiscoveryOptions): JsonObject {
-  const modelClasses = [...(models.offered?.classes ?? [])];
+/** An agent needs a model; a test host has models that runs may name. */
+function packAgents({ hasPackAgents, models, conformance }: DiscoveryOptions): JsonObject {
+  const mocked = conformance === undefined ? [] : ['general'];
+  const modelClasses = [...(models.offered?.classes ?? mocked)];
   return hasPackAgents === true && modelClasses.length > 0
     ? { modelClasses, manifestRuntime: MANIFEST_RUNTIME }
     : {};

@@ -143,6 +143,22 @@ describe('the process of a pack in JavaScript', () => {
     expect(asked).toEqual(['POST https://api.example/yes hi', 'GET https://api.example/no ']);
   });
 
+  it('is ended with the call whose reports are not taken, which fails by the reason of that', async () => {
+    const pack = await packOf(
+      `log('info', 'x'); await new Promise((done) => setTimeout(done, inputs.ms)); return {};`,
+    );
+    const onLog = () => {
+      throw Object.assign(new Error('Too fast.'), { code: 'reports_too_fast' });
+    };
+
+    const other = pack.invoke(callWith({ ms: 20_000 }));
+    const refused = await pack.invoke(callWith({ ms: 20_000 }, { onLog }));
+
+    expect(refused).toMatchObject({ error: { code: 'reports_too_fast', message: 'Too fast.' } });
+    expect(await other).toMatchObject({ error: { code: 'sandbox_ended', retryable: true } });
+    expect(await pack.invoke(callWith({ ms: 0 }))).toEqual({ outputs: {} });
+  });
+
   it('is replaced after its number of calls', async () => {
     const pack = await packOf(`return { calls: ++calls };`, { limits: { callsPerProcess: 2 } });
 

@@ -139,6 +139,18 @@ export function startSandbox({ code, walls, limits, fetch }: SandboxOptions): Sa
     }
   }
 
+  /** A call that reports what is not taken from it, such as too much at once, would not stop by itself. */
+  function report(id: number, give: (call: SandboxCall) => void): void {
+    const own = open.get(id);
+    if (own === undefined) return;
+    try {
+      give(own.call);
+    } catch (error) {
+      own.settle({ error: errorOf(error) });
+      end(ended('was ended because of another call, whose reports were not taken'));
+    }
+  }
+
   function take(message: FromChild): void {
     switch (message.kind) {
       case 'loaded':
@@ -157,11 +169,11 @@ export function startSandbox({ code, walls, limits, fetch }: SandboxOptions): Sa
       case 'failed':
         return settle(message.id, { error: errorOf(message.error) });
       case 'log':
-        return open.get(message.id)?.call.onLog?.(String(message.level), String(message.message));
+        return report(message.id, ({ onLog }) => onLog?.(String(message.level), String(message.message)));
       case 'emit':
-        return open.get(message.id)?.call.onEmit?.(String(message.text));
+        return report(message.id, ({ onEmit }) => onEmit?.(String(message.text)));
       case 'heartbeat':
-        return open.get(message.id)?.call.onHeartbeat?.(message.details);
+        return report(message.id, ({ onHeartbeat }) => onHeartbeat?.(message.details));
     }
   }
 

@@ -48,7 +48,7 @@ async function tryWalls(): Promise<Walls> {
     });
   });
   if (problem !== undefined) return none(`the system refuses them: ${problem}`);
-  const user = isRoot ? 'as another user' : 'as the same user';
+  const user = isRoot ? 'as another user' : 'as the same user, whose files Node’s permissions alone protect';
   return {
     isWalled: true,
     isOtherUser: isRoot,

@@ -78,10 +78,18 @@ export function serveRegistry(
       await mayRead(request, query.text);
       const { rows, nextCursor } = await packs.search(request.caller, query);
       return sendDocument(reply, {
-        [member]: rows.map((row) => ({ ...row })),
+        [member]: rows.map(({ agents, ...row }) => ({
+          ...row,
+          ...(agents !== undefined && { agents: [...agents] }),
+        })),
         ...(nextCursor !== undefined && { nextCursor }),
       });
     });
+
+  // Not the name of a pack: the protocol has it for hosts that export the manifests of their agents, with the prompts.
+  app.get(`${PACKS_PATH}/export`, () => {
+    throw new HostError('not_found', 'This host exports no agents. GET /v1/agents lists those that it has.');
+  });
 
   app.get(`${PACKS_PATH}/:name`, async (request, reply) => {
     const { name } = pathOf(request);

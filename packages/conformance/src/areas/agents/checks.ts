@@ -3,6 +3,7 @@ import { advertised } from '../../requirements/gates.ts';
 import type { Check, CheckContext } from '../../suite/check.ts';
 import { isTextList } from '../../suite/json-shapes.ts';
 import { ofType, payloadOf, sequenceOf } from '../events/log.ts';
+import { HANDOFF_CHECKS } from './handoffs.ts';
 
 const IDENTITY = 'conformance-agent-identity';
 const REASONING = 'conformance-agent-reasoning';
@@ -309,6 +310,7 @@ export const AGENTS_CHECKS: readonly Check[] = [
       if (tokenLimit !== undefined) expect.integer(tokenLimit, 'agents.reasoning.tokenLimit is an integer');
     },
   },
+  ...HANDOFF_CHECKS,
 ];
 
 function expectDecision({ expect }: CheckContext, { decision, confidence }: JsonObject): void {

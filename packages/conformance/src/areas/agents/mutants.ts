@@ -189,4 +189,51 @@ export const AGENTS_MUTANTS: readonly Mutant[] = [
     on: POLL,
     answer: withoutEvents('agent.reasoned', 'agent.reasoning.delta'),
   },
+  {
+    id: 'agents/handoff-always-refused',
+    breaks: 'no task fits',
+    caughtBy: ['agents/handoff-fits'],
+    says: /whose task and result fit completes/,
+    on: CREATE,
+    request: sent((body) => ({ ...body, inputs: { task: {} } })),
+  },
+  {
+    id: 'agents/handoff-task-unchecked',
+    breaks: 'an agent is given any task',
+    caughtBy: ['agents/handoff-task'],
+    says: /the run fails/,
+    on: CREATE,
+    request: sent((body) => ({ ...body, inputs: { task: { subject: 'Anything' } } })),
+  },
+  {
+    id: 'agents/handoff-task-checked-late',
+    breaks: 'a model is asked before the task is checked',
+    caughtBy: ['agents/handoff-task'],
+    says: /no model is asked about a task/,
+    on: POLL,
+    answer: eachEvent((event) =>
+      event['type'] === 'node.failed' ? [{ ...event, type: 'provider.usage' }, event] : event,
+    ),
+  },
+  {
+    id: 'agents/handoff-result-unchecked',
+    breaks: 'an agent may return anything',
+    caughtBy: ['agents/handoff-result'],
+    says: /the run fails/,
+    on: CREATE,
+    request: sent((body) => ({
+      ...body,
+      configurable: { mockProvider: { id: 'stream-text', config: { tokens: ['{"kind":"order"}'] } } },
+    })),
+  },
+  {
+    id: 'agents/handoff-result-recorded-first',
+    breaks: 'a result is recorded before it is checked',
+    caughtBy: ['agents/handoff-result'],
+    says: /has decided nothing/,
+    on: POLL,
+    answer: eachEvent((event) =>
+      event['type'] === 'node.failed' ? [{ ...event, type: 'agent.decided' }, event] : event,
+    ),
+  },
 ];

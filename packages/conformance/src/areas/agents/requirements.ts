@@ -152,8 +152,8 @@ export const AGENTS_REQUIREMENTS = {
     document: 'multi-agent',
     section: 'AgentManifest',
     level: 'MUST',
-    text: 'Manifests of agents are checked when they are installed, and their handoffs against the declared schemas.',
-    notTested: 'no check yet: it comes with the checks for packs',
+    text: 'Manifests of agents are checked before their pack is taken in: ids begin with its name, there is one prompt, and prompts and schemas that are named are there.',
+    reading: 'Installing is the operator’s, so it is seen where packs are published.',
   },
   'AGENT-22': {
     document: 'capabilities',
@@ -161,5 +161,12 @@ export const AGENTS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A host that advertises agents.reasoning has reasoning in the log of an agent’s turn.',
     gate: 'agentReasoning',
+  },
+  'AGENT-23': {
+    document: 'multi-agent',
+    section: 'AgentManifest: handoff',
+    level: 'MUST',
+    text: 'What an agent of a pack is given is held to its schema before a model is asked, and what it returns before it is recorded.',
+    gate: 'handoffValidation',
   },
 } as const satisfies RequirementTable;

@@ -383,7 +383,7 @@ export const DISCOVERY_REQUIREMENTS = {
     section: 'profileDerivation',
     level: 'MUST',
     text: 'The profile openwop-node-packs follows from core and from GET /v1/packs with a list.',
-    notTested: 'no check yet: it comes with the checks for packs',
+    notTested: 'this suite reports no results for this profile, which does not follow from discovery alone',
   },
   'DISC-56': {
     document: 'capabilities',

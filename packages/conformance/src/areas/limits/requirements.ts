@@ -117,7 +117,7 @@ export const LIMITS_REQUIREMENTS = {
     level: 'MUST',
     text: 'A module that takes more memory, fuel or time than it may fails its node and is recorded.',
     gate: 'wasm',
-    notTested: 'no check yet: it comes with the checks for WASM packs',
+    reading: 'What fuel is, and how much time is too much, is the host’s; memory is proven.',
   },
   'CAP-19': {
     document: 'rfcs',

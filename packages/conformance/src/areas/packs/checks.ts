@@ -1,6 +1,7 @@
 import { advertised } from '../../requirements/gates.ts';
 import type { Check } from '../../suite/check.ts';
 import { readDiscovery } from '../discovery/document.ts';
+import { PACK_AGENT_CHECKS } from './agents.ts';
 import { PUBLISHING_CHECKS } from './publishing.ts';
 import { WASM_CHECKS } from './wasm.ts';
 
@@ -57,4 +58,5 @@ export const PACKS_CHECKS: readonly Check[] = [
   },
   ...WASM_CHECKS,
   ...PUBLISHING_CHECKS,
+  ...PACK_AGENT_CHECKS,
 ];

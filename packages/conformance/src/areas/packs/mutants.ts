@@ -10,6 +10,7 @@ import {
 } from '../../mutants/answers.ts';
 import type { Mutant, MutantMemory, ProxiedAnswer, ProxiedRequest } from '../../mutants/mutant.ts';
 import { CREATE, DISCOVERY, POLL, SNAPSHOT } from '../../mutants/targets.ts';
+import { REFUSED_AGENTS } from './agents.ts';
 import { REFUSED } from './publishing.ts';
 
 function wasm(rest: JsonObject) {
@@ -27,6 +28,8 @@ function searched(status: number, body: JsonObject): Pick<Mutant, 'request'> {
   const headers = { 'content-type': 'application/json' };
   return { request: () => ({ instead: { status, headers, body: JSON.stringify(body) } }) };
 }
+
+const ALL_REFUSED = { ...REFUSED, ...REFUSED_AGENTS };
 
 export const PACKS_MUTANTS: readonly Mutant[] = [
   {
@@ -113,7 +116,8 @@ export const PACKS_MUTANTS: readonly Mutant[] = [
     on: POLL,
     answer: withoutEvents('cap.breached'),
   },
-  ...Object.keys(REFUSED).map((word) => takesIn(word)),
+  ...Object.keys(REFUSED).map((word) => takesIn(word, 'packs/refused-publications')),
+  ...Object.keys(REFUSED_AGENTS).map((word) => takesIn(word, 'packs/refused-agents')),
   {
     id: 'packs/version-overwritten',
     breaks: 'a version that was published is replaced by another one',
@@ -130,6 +134,32 @@ export const PACKS_MUTANTS: readonly Mutant[] = [
     on: PACKS,
     request: (request, memory) => ({ instead: keptPack(request, memory, 409) }),
   },
+  {
+    id: 'packs/agents-not-listed',
+    breaks: 'a pack that brings agents is listed as one without',
+    caughtBy: ['packs/listed-agents'],
+    says: /listed with agents/,
+    on: PACKS,
+    request: (request, memory) => ({ instead: listedPack(request, memory, {}) }),
+  },
+  {
+    id: 'packs/agents-of-another-name',
+    breaks: 'a pack is listed with an agent that it does not bring',
+    caughtBy: ['packs/listed-agents'],
+    says: /the agentId of its manifest/,
+    on: PACKS,
+    request: (request, memory) => ({
+      instead: listedPack(request, memory, { agents: [{ agentId: 'vendor.another.pack.sorter' }] }),
+    }),
+  },
+  {
+    id: 'packs/exports-names-alone',
+    breaks: 'an export of agents has their ids alone',
+    caughtBy: ['packs/exported-agents'],
+    says: /a manifest of an agent has persona/,
+    on: { method: 'GET', path: /^\/v1\/packs\/export$/ },
+    request: () => ({ instead: replyWith(200, { manifests: [{ agentId: 'vendor.a.b.c' }] }) }),
+  },
 ];
 
 function withStamp(event: JsonObject, memory: MutantMemory): JsonObject {
@@ -139,11 +169,11 @@ function withStamp(event: JsonObject, memory: MutantMemory): JsonObject {
 }
 
 /** A registry that refuses as it should, but takes in what is wrong in this way. */
-function takesIn(word: string): Mutant {
+function takesIn(word: string, check: string): Mutant {
   return {
     id: `packs/takes-in-${word}`,
-    breaks: `a registry takes in what is refused with ${String(REFUSED[word]?.codes[0])}`,
-    caughtBy: ['packs/refused-publications'],
+    breaks: `a registry takes in what is refused with ${String(ALL_REFUSED[word]?.codes[0])}`,
+    caughtBy: [check],
     says: /status|envelope|400/,
     on: PACKS,
     request: ({ method, path }) => ({ instead: registryAnswer(method, path, word) }),
@@ -155,7 +185,7 @@ function registryAnswer(method: string, path: string, word: string): ProxiedAnsw
   if (method !== 'PUT') return refusal(404, 'pack_not_found');
   const named = /\.([a-z]+)\/-\//.exec(path)?.[1] ?? '';
   if (named === word) return replyWith(201, {});
-  return refusal(400, REFUSED[named]?.codes[0] ?? 'invalid_body');
+  return refusal(400, ALL_REFUSED[named]?.codes[0] ?? 'invalid_body');
 }
 
 /** A registry that keeps one version, and says of it nothing but that it is there. How the third publication is answered is given. */
@@ -168,4 +198,17 @@ function keptPack({ method, path }: ProxiedRequest, memory: MutantMemory, third:
   memory.set(path, times + 1);
   if (times < 2) return replyWith(times === 0 ? 201 : 200, {});
   return third === 409 ? refusal(409, 'version_conflict') : replyWith(third, {});
+}
+
+/** A registry that keeps the pack that was published last, and lists it with these members. */
+function listedPack(
+  { method, path }: ProxiedRequest,
+  memory: MutantMemory,
+  members: JsonObject,
+): ProxiedAnswer {
+  if (path.includes('/-/search')) return replyWith(200, { results: [] });
+  if (path.includes('.probe/')) return refusal(400, 'invalid_body');
+  if (method === 'PUT') memory.set('name', /packs\/([^/]+)/.exec(path)?.[1] ?? '');
+  if (method !== 'GET') return replyWith(201, {});
+  return replyWith(200, { packs: [{ name: memory.get('name') ?? '', ...members }] });
 }

@@ -60,7 +60,7 @@ export const REFUSED: Readonly<Record<string, Refused>> = {
 
 const SCOPES = ['local.weft.suite', 'private'];
 
-async function publish(
+export async function publish(
   { host }: CheckContext,
   name: string,
   body: string | Uint8Array,
@@ -73,7 +73,7 @@ async function publish(
 }
 
 /** A namespace of this run of the suite. Ends the check where packs cannot be published. */
-async function namespaceOf(context: CheckContext): Promise<string> {
+export async function namespaceOf(context: CheckContext): Promise<string> {
   const { host, unique, notApplicable } = context;
   const search = await host.request('GET', '/v1/packs/-/search?q=openwop', { key: null });
   if (search.status !== 200) return notApplicable('it serves no registry');
@@ -84,6 +84,22 @@ async function namespaceOf(context: CheckContext): Promise<string> {
   return namespace;
 }
 
+/** Each under a name of its own, which is not there afterwards. */
+export async function expectRefused(
+  context: CheckContext,
+  namespace: string,
+  publications: Readonly<Record<string, Refused>>,
+): Promise<void> {
+  const { host, expect } = context;
+  for (const [word, refused] of Object.entries(publications)) {
+    const name = `${namespace}.${word}`;
+    const answer = await publish(context, name, refused.body(name), refused);
+    expect.envelope(answer, { status: [400, 413], code: refused.codes });
+    if (refused.version !== undefined) continue;
+    expect.status(await host.request('GET', `/v1/packs/${name}`, { key: null }), 404);
+  }
+}
+
 export const PUBLISHING_CHECKS: readonly Check[] = [
   {
     id: 'packs/refused-publications',
@@ -91,16 +107,8 @@ export const PUBLISHING_CHECKS: readonly Check[] = [
       'a registry refuses a publication by the first thing that is wrong with it, and keeps nothing of it',
     proves: ['PACK-8', 'PACK-10', 'PACK-11'],
     async run(context) {
-      const { host, expect } = context;
-      const namespace = await namespaceOf(context);
-      for (const [word, refused] of Object.entries(REFUSED)) {
-        const name = `${namespace}.${word}`;
-        const answer = await publish(context, name, refused.body(name), refused);
-        expect.envelope(answer, { status: [400, 413], code: refused.codes });
-        if (refused.version !== undefined) continue;
-        const kept = await host.request('GET', `/v1/packs/${name}`, { key: null });
-        expect.status(kept, 404);
-      }
+      const { expect } = context;
+      await expectRefused(context, await namespaceOf(context), REFUSED);
       for (const name of SCOPES)
         expect.envelope(await publish(context, name, good(name)), {
           status: [400, 403],

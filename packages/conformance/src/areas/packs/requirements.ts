@@ -2,7 +2,6 @@ import type { RequirementTable } from '../../requirements/requirement.ts';
 
 const BY_OPERATOR =
   'not to be seen from outside: packs are installed by the operator, and no request of the protocol installs one';
-const LATER = 'no check yet: it comes with the checks for packs';
 
 export const PACKS_REQUIREMENTS = {
   'PACK-1': {
@@ -91,14 +90,12 @@ export const PACKS_REQUIREMENTS = {
     section: 'agentPackInstall',
     level: 'MUST',
     text: 'A host that lists its packs lists the agents of those that have any.',
-    notTested: LATER,
   },
   'PACK-14': {
     document: 'conformance-1.0.0',
     section: 'agentPackExport',
     level: 'MUST',
     text: 'A host that exports packs exports the manifests of its agents.',
-    notTested: LATER,
   },
   'PACK-15': {
     document: 'rfcs',

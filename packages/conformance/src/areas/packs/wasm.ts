@@ -78,7 +78,7 @@ export const WASM_CHECKS: readonly Check[] = [
   {
     id: 'packs/wasm-memory-cap',
     title: 'a module that takes too much memory is stopped, and the cap stands before the failure',
-    proves: ['PACK-6'],
+    proves: ['PACK-6', 'CAP-18'],
     needs: { fixtures: [BREACH] },
     timeoutMs: 40_000,
     async run({ runs, expect }) {

@@ -88,7 +88,15 @@ export interface PackQuery {
   readonly cursor?: string | undefined;
 }
 
+export interface FoundPack {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  /** Some of them; absent where it brings none. */
+  readonly agents?: readonly JsonObject[] | undefined;
+}
+
 export interface FoundPacks {
-  readonly rows: readonly { readonly name: string; readonly description: string; readonly version: string }[];
+  readonly rows: readonly FoundPack[];
   readonly nextCursor?: string | undefined;
 }

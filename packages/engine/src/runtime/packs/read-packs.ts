@@ -1,5 +1,12 @@
 import { HostError, type JsonObject } from '@weft/protocol';
-import type { Caller, PackArchive, PackKeychain, PackRegistry, PackVersion } from '../../host/host.ts';
+import type {
+  Caller,
+  FoundPack,
+  PackArchive,
+  PackKeychain,
+  PackRegistry,
+  PackVersion,
+} from '../../host/host.ts';
 import type { PackFormat } from '../../ports/packs.ts';
 import type { Documents } from '../../ports/store.ts';
 import {
@@ -106,7 +113,7 @@ export function createPackReads(
       const { rows, nextCursor } = await store.listDocuments(keeper, LISTED, '', page);
       const wanted = text.toLowerCase();
       const found = rows.flatMap(({ id: name, body }) => {
-        const shown = JSON.parse(body) as { readonly description: string; readonly version: string };
+        const shown = JSON.parse(body) as Omit<FoundPack, 'name'>;
         const isWanted = name.includes(wanted) || shown.description.toLowerCase().includes(wanted);
         return isWanted ? [{ name, ...shown }] : [];
       });

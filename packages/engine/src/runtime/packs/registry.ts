@@ -4,7 +4,7 @@
  * J-5. The bytes of a version never change, not even after it was taken back: what is published under it again must be the same.
  * J-6. A namespace belongs to the tenant that published in it first. What is written to it by others is refused, and nothing of it kept.
  */
-import { HostError, type JsonObject, toIso } from '@weft/protocol';
+import { HostError, isJsonObject, type JsonObject, toIso } from '@weft/protocol';
 import type { Caller, PackRegistry } from '../../host/host.ts';
 import type { PackFormat } from '../../ports/packs.ts';
 import type { DocumentWrite, Store } from '../../ports/store.ts';
@@ -66,22 +66,29 @@ export function createPackRegistry({
       const now = clock.now();
       const isWritten = await write(caller, { action, target: `${name}@${version}` }, [
         replacing(places.versions(keeper, name), found, value, now),
-        listing(keeper, name, value, now),
+        await listing(keeper, name, value, now),
         ...also,
       ]);
       return isWritten ? record : undefined;
     });
   }
 
-  /** What lists show of a pack; nothing of one without versions. */
-  function listing(keeper: string, name: string, record: PackRecord, at: number): DocumentWrite {
+  /** What lists show of a pack; nothing of one without versions. A manifest that is only now written is given. */
+  async function listing(
+    keeper: string,
+    name: string,
+    record: PackRecord,
+    at: number,
+    written?: { readonly version: string; readonly manifest: JsonObject },
+  ): Promise<DocumentWrite> {
+    const place = places.listed(keeper, name);
     const version = latestOf(record, format);
-    const { description } = record;
-    return {
-      ...places.listed(keeper, name),
-      at,
-      ...(version !== undefined && { body: JSON.stringify({ description, version }) }),
-    };
+    if (version === undefined) return { ...place, at };
+    const kept = () => readRecord<JsonObject>(store, places.manifest(keeper, name, version));
+    const manifest = version === written?.version ? written.manifest : (await kept())?.value;
+    const agents = listedAgents(manifest ?? {});
+    const shown = { description: record.description, version, ...(agents.length > 0 && { agents }) };
+    return { ...place, at, body: JSON.stringify(shown) };
   }
 
   return {
@@ -115,7 +122,7 @@ export function createPackRegistry({
         const [first, ...rest] = made.writes;
         const isWritten = await write(caller, act, [
           first,
-          listing(keeper, name, made.pack, clock.now()),
+          await listing(keeper, name, made.pack, clock.now(), { version, manifest: read.manifest }),
           ...rest,
         ]);
         return isWritten ? { isNew: true, published: publishedOf(name, version, made.record) } : undefined;
@@ -174,6 +181,16 @@ export function createPackRegistry({
       });
     },
   };
+}
+
+/** A list has many packs: it names some agents of each, the manifest has all. */
+const LISTED_AGENTS = 16;
+
+function listedAgents({ agents }: JsonObject): JsonObject[] {
+  return (Array.isArray(agents) ? agents : [])
+    .filter(isJsonObject)
+    .slice(0, LISTED_AGENTS)
+    .map(({ agentId = '', persona = '', modelClass = '' }) => ({ agentId, persona, modelClass }));
 }
 
 /** The record of a publication, as it is answered. */
