@@ -8,6 +8,6 @@ export function sendHead(reply: FastifyReply, headers: Readonly<Record<string, s
 
 /** The same head, but it is sent together with the first bytes of the body. */
 export function setHead(reply: FastifyReply, headers: Readonly<Record<string, string>>): void {
-  const all: NodeJS.Dict<number | string | string[]> = { ...reply.getHeaders(), ...headers };
+  const all: NodeJS.Dict<number | string | string[]> = reply.headers(headers).getHeaders();
   reply.raw.writeHead(200, all);
 }
