@@ -4,7 +4,15 @@
  */
 import { Readable } from 'node:stream';
 import { createGate, type PackRegistry } from '@weft/engine';
-import { HostError, type Json, type JsonObject, PACKS_PATH, REGISTRY_PATH, toIso } from '@weft/protocol';
+import {
+  ENDPOINTS,
+  HostError,
+  type Json,
+  type JsonObject,
+  PACKS_PATH,
+  REGISTRY_PATH,
+  toIso,
+} from '@weft/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type AppContext, callerOf, sendJson } from '../app-context.ts';
@@ -88,7 +96,8 @@ export function serveRegistry(
 
   // Not the name of a pack: the protocol has it for hosts that export the manifests of their agents, with the prompts.
   app.get(`${PACKS_PATH}/export`, () => {
-    throw new HostError('not_found', 'This host exports no agents. GET /v1/agents lists those that it has.');
+    const message = `This host exports no agents. GET ${ENDPOINTS.listAgents.path} lists those that it has.`;
+    throw new HostError('not_found', message);
   });
 
   app.get(`${PACKS_PATH}/:name`, async (request, reply) => {
