@@ -105,6 +105,10 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
     log('error', { runId, reason }, 'run quarantined');
   }
 
+  function newSuspicion(row: RunRow, reason: string): Suspicion {
+    return { reason, since: clock.now(), seq: row.nextSeq };
+  }
+
   /** A suspect's next decision, noted. What is returned lets the next one in that is to be alone. */
   async function note(
     { runId, epoch }: Claimed,
@@ -178,7 +182,7 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
       // What was held against a run that has got further since counts no more.
       const known = row.suspicion !== undefined && nextSeq > row.suspicion.seq ? undefined : row.suspicion;
       if (known === undefined && lostHolders < SUSPICIOUS_LOSSES) return 'ordinary';
-      const { tried, ...kept } = known ?? newSuspicion(row, LOST_HOLDERS, clock.now());
+      const { tried, ...kept } = known ?? newSuspicion(row, LOST_HOLDERS);
       const isStrike = tried !== undefined && !leftBehind.delete(runId);
       const suspicion = isStrike ? struck(kept, tried) : kept;
       const strikes = strikesOf(suspicion);
@@ -199,7 +203,7 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
     async strike(runId, reason) {
       const row = await store.readRun(runId, undefined);
       if (row === undefined || isTerminalStatus(row.head.status)) return true;
-      const { tried: _tried, ...known } = row.suspicion ?? newSuspicion(row, reason, clock.now());
+      const { tried: _tried, ...known } = row.suspicion ?? newSuspicion(row, reason);
       const suspicion = { ...struck(known, WRITING), reason };
       if (strikesOf(suspicion) < MOST_STRIKES) {
         await write({ runId, suspicion });
@@ -213,7 +217,7 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
       const row = await store.readRun(runId, undefined);
       if (row === undefined || isTerminalStatus(row.head.status)) return;
       if (row.suspicion?.quarantinedAt !== undefined || row.record.imported !== undefined) return;
-      await quarantine(row, newSuspicion(row, reason, clock.now()));
+      await quarantine(row, newSuspicion(row, reason));
     },
 
     async noteCancel(row, epoch) {
@@ -237,10 +241,6 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
 
     trialUnderWay: line.occupied,
   };
-}
-
-function newSuspicion({ nextSeq }: RunRow, reason: string, since: number): Suspicion {
-  return { reason, since, seq: nextSeq };
 }
 
 /** What is left after this decision went well. A run that got further than where it was is cleared. */
