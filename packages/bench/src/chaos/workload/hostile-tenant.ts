@@ -18,7 +18,7 @@ export interface HostileTenantOptions {
 }
 
 const KINDS = new Set(['expression', 'pattern', 'schema', 'text', 'graph', 'body']);
-/** A crashing run ends six processes, one after the other. */
+/** A crashing run ends five processes, one after the other. */
 const CRASH_EVERY_MS = 60_000;
 const FIRST_CRASH_MS = 5_000;
 const PAUSE_MS = 200;

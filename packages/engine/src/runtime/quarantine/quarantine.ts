@@ -13,13 +13,12 @@ import { writeFailure } from '../commits/write-failure.ts';
  * A run that harms the host is found out and set aside, so that it can harm only itself.
  *
  *     ordinary ──lost two holders in a row without getting further, or a write that only it is refused──► suspect
- *     suspect  ──gets further──► ordinary          suspect ──third strike alone──► quarantined ──released──► ordinary
+ *     suspect  ──gets further──► ordinary          suspect ──third strike──► quarantined ──released──► ordinary
  *
  * W-22. Every decision of a suspect is noted in the store before it is tried, and the note is removed once the decision is
  *       durable. A note that the next holder finds is a strike: the process that tried did not live to remove it.
- * W-23. The first strike of a decision may be due to any of those that were tried at the time, and proves nothing. After it that
- *       decision is tried alone: such suspects of one process one after the other, and ordinary runs decide nothing meanwhile.
- *       Others are tried next to each other, so that many innocent suspects are not kept from getting further by their number.
+ * W-23. Suspects of one process are tried one after the other, and ordinary runs decide nothing meanwhile, so that a note is
+ *       about the run that caused it.
  * W-24. A run that was not being tried gets no strike, however often its holder dies. A decision that went well takes back
  *       the strikes that it was given before: a run that waits for years is not charged with every chance of those years.
  * W-25. A quarantined run is unchanged: same status, same log. No process works on it; a cancel ends it, a release gives it
@@ -71,7 +70,7 @@ const TAKING_UP = 'taking up';
 const WRITING = 'writing';
 const CANCELLING = 'cancelling';
 const LOST_HOLDERS = 'Processes ended, or stood still, while they held this run, and it got no further.';
-const ENDED_PROCESS = `A process ended or stood still ${MOST_STRIKES} times while it decided what this run does next, and nothing else.`;
+const ENDED_PROCESS = `A process ended or stood still ${MOST_STRIKES} times while it decided what this run does next.`;
 
 export function createQuarantine(dependencies: QuarantineDependencies): Quarantine {
   const { store, committer, clock, random, log } = dependencies;
@@ -109,13 +108,13 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
     return { reason, since: clock.now(), seq: row.nextSeq };
   }
 
-  /** A suspect's next decision, noted. What is returned lets the next one in that is to be alone. */
+  /** A suspect's next decision, noted. `leave` lets the next suspect in. */
   async function note(
     { runId, epoch }: Claimed,
     suspicion: Suspicion,
     decision: string,
   ): Promise<() => void> {
-    const leave = isTriedAlone(suspicion, decision) ? await line.enter() : () => undefined;
+    const leave = await line.enter();
     try {
       await write({ runId, whileHeld: { runId, epoch }, suspicion: { ...suspicion, tried: decision } });
       return leave;
@@ -190,12 +189,7 @@ export function createQuarantine(dependencies: QuarantineDependencies): Quaranti
         await quarantine(row, { ...suspicion, reason: ENDED_PROCESS });
         return 'aside';
       }
-      const isAlone = isTriedAlone(suspicion, TAKING_UP);
-      log(
-        'warn',
-        { runId, strikes, lostHolders },
-        `a suspect run is tried ${isAlone ? 'alone' : 'next to others'}`,
-      );
+      log('warn', { runId, strikes, lostHolders }, 'a suspect run is tried alone');
       const claim = { runId, epoch };
       return trialOf(claim, suspicion, await note(claim, suspicion, TAKING_UP));
     },
@@ -258,14 +252,8 @@ function struck(suspicion: Suspicion, decision: string): Suspicion {
   return { ...suspicion, struckWhile: [...(suspicion.struckWhile ?? []), decision] };
 }
 
-function isTriedAlone({ struckWhile = [] }: Suspicion, decision: string): boolean {
-  return struckWhile.includes(decision);
-}
-
-/** Those that prove something. A write is rejected alone from the first time on. */
 function strikesOf({ struckWhile = [] }: Suspicion): number {
-  const amongOthers = new Set(struckWhile.filter((decision) => decision !== WRITING));
-  return struckWhile.length - amongOthers.size;
+  return struckWhile.length;
 }
 
 interface Line {
