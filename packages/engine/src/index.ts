@@ -1,5 +1,7 @@
 export { ALL_SCOPES } from '@weft/protocol';
 export { createHost, DEFAULT_TENANT } from './host/create-host.ts';
+export { createTrialRunner } from './host/wiring/create-trial-runner.ts';
+export type { TrialRequest, Trials } from './ports/trials.ts';
 export type { HostOptions } from './host/create-host.ts';
 export { canonicalDigest } from './core/json/canonical-digest.ts';
 export type { Anomaly } from './core/audit/chain-walk.ts';

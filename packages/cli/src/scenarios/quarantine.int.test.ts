@@ -8,8 +8,10 @@ import { freePort, type HostProcess, startHostProcess } from '../testing/host-pr
 import { storeUnderTest } from '../testing/store-under-test.ts';
 
 const KEY = `weft_test_${'q'.repeat(43)}`;
-/** An expression that asks for this ends the process in the middle of a decision, as a defect of the host would. */
+/** An expression that asks for one of these ends the process in the middle of a decision, or stops it there, as a defect of the host would. */
 const DEADLY = 'end-the-process';
+const ENDLESS = 'stand-still';
+const HUNGRY = 'take-all-memory';
 
 let folder: string;
 let host: HostProcess;
@@ -23,6 +25,8 @@ beforeAll(async () => {
     `const startsWith = String.prototype.startsWith;
      String.prototype.startsWith = function (text, ...rest) {
        if (text === ${JSON.stringify(DEADLY)}) process.kill(process.pid, 'SIGKILL');
+       if (text === ${JSON.stringify(ENDLESS)}) for (;;);
+       if (text === ${JSON.stringify(HUNGRY)}) for (const all = []; ; ) all.push(new Array(1e5).fill(all.length));
        return startsWith.call(this, text, ...rest);
      };`,
   );
@@ -39,7 +43,10 @@ async function start(): Promise<void> {
     port,
     apiKey: KEY,
     flags: ['--conformance', '--max-node-executions', '1000', ...storeUnderTest().flags()],
-    env: { NODE_OPTIONS: `--require ${join(folder, 'preload.cjs')}` },
+    env: {
+      NODE_OPTIONS: `--max-old-space-size=256 --require ${join(folder, 'preload.cjs')}`,
+      WEFT_WATCHDOG_MS: '4500',
+    },
   });
 }
 
@@ -169,14 +176,20 @@ describe('runs that do no harm', () => {
   }, 120_000);
 });
 
-describe('a run that ends every process that works on it', () => {
-  it('is quarantined after a few, alone, and the others continue', async () => {
+describe.each([
+  ['ends', DEADLY],
+  ['stops', ENDLESS],
+  ['takes all memory of', HUNGRY],
+])('a run that %s every process that works on it', (_what, text) => {
+  let bad = '';
+
+  it('is quarantined after two of them, and the others continue', async () => {
     await start();
-    const deadly = workflow('deadly', `"x".startsWith("${DEADLY}")`);
+    const deadly = workflow(text, `"x".startsWith("${text}")`);
     for (const definition of [workflow('innocent'), deadly])
       await call('POST', '/v1/host/weft/workflows', definition);
     const runs = await createRuns(40, (index) => 1_000 + index * 100);
-    const bad = await createRun('deadly', 300);
+    bad = await createRun(text, 300);
 
     let deaths = 0;
     let found: string[] | undefined;
@@ -191,8 +204,8 @@ describe('a run that ends every process that works on it', () => {
     }
 
     expect(found).toEqual([bad]);
-    // Two with other suspects, then three alone.
-    expect(deaths).toBe(5);
+    // From then on it is tried apart from the host.
+    expect(deaths).toBe(2);
     const { json } = await call('GET', `/v1/runs/${bad}`);
     expect(json).toMatchObject({
       status: 'running',
@@ -208,8 +221,14 @@ describe('a run that ends every process that works on it', () => {
     expect(await until(() => allCompleted(runs))).toBe(true);
   }, 120_000);
 
+  it('is tried again when it is released, without harm to the host', async () => {
+    expect((await call('POST', `/v1/host/weft/runs/${bad}:release`)).status).toBeLessThan(300);
+
+    expect(await until(async () => ((await quarantined()).length > 0 ? true : undefined))).toBe(true);
+    expect(isAlive()).toBe(true);
+  }, 60_000);
+
   it('is left alone by the next process, and a cancel ends it', async () => {
-    const [bad = ''] = await quarantined();
     await host.kill();
     await start();
     expect(await quarantined()).toEqual([bad]);
@@ -221,5 +240,6 @@ describe('a run that ends every process that works on it', () => {
     const { json } = await call('GET', `/v1/runs/${bad}/events/poll`);
     const types = (json['events'] as JsonObject[]).map((event) => event['type']);
     expect(types).toEqual(['run.started', 'node.started', 'node.cancelled', 'run.cancelled']);
+    await host.kill();
   });
 });

@@ -51,6 +51,8 @@ import type { ServedNode } from './nodes/process-messages.ts';
 import { startFailure } from './start-failure.ts';
 import { findStudio, type ServedStudio, studioLink } from './studio.ts';
 import { testOnly } from './settings/test-only.ts';
+import { trialPatience } from './thread/watchdog.ts';
+import { createTrials, type RunningTrials } from './trials/trials.ts';
 import { type LoadedFile, loadWorkflowFiles } from './workflows/workflow-files.ts';
 
 /** A host that answers requests, and the one way to end it. */
@@ -109,6 +111,12 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     await store.close();
     throw error;
   });
+  const trials = createTrials({
+    store,
+    log,
+    setup: { conformance: settings.conformance, limits: settings.limits, secretsKey },
+    stuckMs: trialPatience(io.env),
+  });
   let ownUrl: string | undefined;
   let grpc: GrpcOffer | undefined;
   const host = createHost({
@@ -132,6 +140,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     taskPushes: A2A_PUSHES,
     exportsTelemetry: settings.otlp !== undefined,
     grpc: () => grpc,
+    trials,
     ...(clock === undefined ? {} : { clock }),
     ...(retryScaleForTests === undefined ? {} : { retryScaleForTests }),
   });
@@ -186,6 +195,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       store,
       nodes,
       connectors,
+      trials,
       url,
       folder: isInFolder ? folder : undefined,
     };
@@ -205,6 +215,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
   } catch (error) {
     try {
       await server?.shutdown();
+      trials.stop();
       await host.stop(0);
       await connectors.stop();
       await telemetry?.stop(0);
@@ -452,6 +463,7 @@ interface Parts {
   readonly store: Store;
   readonly nodes: HostNodes;
   readonly connectors: Connectors;
+  readonly trials: RunningTrials;
   readonly url: string;
   readonly folder: DataFolder | undefined;
 }
@@ -463,12 +475,14 @@ async function stopAll({
   store,
   nodes,
   connectors,
+  trials,
   url,
   folder,
 }: Parts): Promise<void> {
   try {
     await nodes.stop();
     await server.shutdown();
+    trials.stop();
     await host.stop(HOST_GRACE_MS);
     await connectors.stop();
     await telemetry.stop(TELEMETRY_GRACE_MS);

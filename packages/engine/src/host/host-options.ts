@@ -11,6 +11,7 @@ import type { Peers } from '../ports/peers.ts';
 import type { PackFormat } from '../ports/packs.ts';
 import type { TaskPushFormat } from '../ports/task-pushes.ts';
 import type { Tools } from '../ports/tools.ts';
+import type { Trials } from '../ports/trials.ts';
 import type { TenantBudgets } from '../runtime/costs/tenant-budgets.ts';
 import type { RandomBytes } from '../runtime/runs/ids.ts';
 import type { GrpcOffer } from './capabilities.ts';
@@ -78,6 +79,8 @@ export interface HostOptions {
   readonly hasPackAgents?: boolean;
   /** Where gRPC is served, once it is, so that discovery says so. */
   readonly grpc?: () => GrpcOffer | undefined;
+  /** Where runs that lost two holders in a row are tried first; without it no run is set aside for ending processes. */
+  readonly trials?: Trials | undefined;
   /** Divides the waits between attempts of a delivery: hours are too long for a test. */
   readonly retryScaleForTests?: number;
   readonly clock?: Clock;

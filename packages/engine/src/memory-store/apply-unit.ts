@@ -73,7 +73,6 @@ function applyRun(data: MemoryData, unit: RunUnit, now: number): void {
   for (const event of unit.events) run.events.push(event);
   run.head = unit.head;
   run.lastBatch = unit.batchId;
-  if (unit.heldAgainst) run.suspicion = unit.heldAgainst.suspicion;
   if (unit.checkpoint) run.checkpoint = unit.checkpoint;
   if (endsClaim(unit)) run.holder = undefined;
   consume(run, unit);

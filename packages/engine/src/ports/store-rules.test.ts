@@ -192,15 +192,13 @@ describe('a claim', () => {
     expect(claimObstacle({ status: 'failed' }, 'h1')).toEqual({ state: 'terminal' });
   });
 
-  it('is taken away by a quarantine, but not while a decision is tried', () => {
+  it('is taken away by a quarantine', () => {
     const suspicion = { reason: 'x', since: 0, seq: 0 };
-    const quarantine = { ...suspicion, quarantinedAt: 5 };
 
-    expect([undefined, suspicion, quarantine, { ...quarantine, tried: 'a cancel' }].map(takesClaim)).toEqual([
+    expect([undefined, suspicion, { ...suspicion, quarantinedAt: 5 }].map(takesClaim)).toEqual([
       false,
       false,
       true,
-      false,
     ]);
     expect(
       [undefined, held, { status: 'failed' } as const].map((run) => suspicionRejection(run)?.reason),

@@ -178,9 +178,9 @@ function endRejection({ status }: Pick<RunFacts, 'status'>): Refusal | undefined
   return isTerminalStatus(status) ? { reason: 'run_terminal', status } : undefined;
 }
 
-/** A quarantine takes the run from its holder, unless that one is trying a decision. */
+/** A quarantine takes the run from its holder. */
 export function takesClaim(suspicion: Suspicion | undefined): boolean {
-  return suspicion?.quarantinedAt !== undefined && suspicion.tried === undefined;
+  return suspicion?.quarantinedAt !== undefined;
 }
 
 export function workflowRejection(

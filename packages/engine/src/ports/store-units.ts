@@ -78,8 +78,6 @@ export interface RunUnit extends UnitBase {
   readonly release?: boolean;
   readonly outbox?: readonly NewOutboxRow[];
   readonly notify?: readonly Signal[];
-  /** Replaces what is held against the run, with this write: nothing any more when it is empty. */
-  readonly heldAgainst?: { readonly suspicion?: Suspicion };
   /** What its model calls on record in these events have used; added to what is kept for the run, the day and the model. */
   readonly usage?: readonly UsageRow[];
   /** Documents that are due at once, where they are there, and have another version from now on. */
@@ -166,7 +164,7 @@ export interface OutboxUnit extends UnitBase {
 
 /**
  * Writes what is held against a run over what was there; absent = nothing any more. Refused with `run_missing` and `run_terminal`. A
- * quarantine takes the run from its holder, unless that one is trying a decision.
+ * quarantine takes the run from its holder.
  */
 export interface SuspicionUnit extends UnitBase {
   readonly kind: 'suspicion';

@@ -381,20 +381,15 @@ export interface RunRow {
   readonly isDamaged?: true;
 }
 
-/**
- * That a run may be what ends processes, or what the store cannot take. Written before each of its decisions is tried, so that
- * the process that finds the run after a crash knows what it was doing.
- */
+/** That a run ends processes, or writes what the store cannot take. */
 export interface Suspicion {
   /** In one sentence, what speaks against the run. */
   readonly reason: string;
   readonly since: number;
   /** Length of the log when it began: a run that gets any further is cleared of it. */
   readonly seq: number;
-  /** The decisions during which a process ended, one for each time: its strikes. */
-  readonly struckWhile?: readonly string[];
-  /** The decision that is being tried: found by the next holder, it counts as a strike. */
-  readonly tried?: string;
+  /** How often in a row the store did not take what it wrote. */
+  readonly strikes?: number;
   /** Since when it is not tried any more. No one but a cancel moves such a run. */
   readonly quarantinedAt?: number;
 }

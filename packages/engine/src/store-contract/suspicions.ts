@@ -12,7 +12,7 @@ import {
 } from './fixtures.ts';
 import type { Subject } from './subject.ts';
 
-const SUSPICION: Suspicion = { reason: 'it ended a process', since: START, seq: 0, struckWhile: ['opening'] };
+const SUSPICION: Suspicion = { reason: 'it ended a process', since: START, seq: 0, strikes: 1 };
 const QUARANTINE: Suspicion = { ...SUSPICION, quarantinedAt: START + 5 };
 
 /** What is held against runs, and what that keeps from happening to them. */
@@ -32,8 +32,8 @@ export function suspicionsContract(subject: Subject): void {
 
       await given(subject.store, unit(runId, SUSPICION));
       expect((await subject.store.readRun(runId, undefined))?.suspicion).toEqual(SUSPICION);
-      await given(subject.store, unit(runId, { ...SUSPICION, tried: 'opening' }, 1));
-      expect((await subject.store.readRun(runId, undefined))?.suspicion?.tried).toBe('opening');
+      await given(subject.store, unit(runId, { ...SUSPICION, strikes: 2 }, 1));
+      expect((await subject.store.readRun(runId, undefined))?.suspicion?.strikes).toBe(2);
 
       await given(subject.store, unit(runId));
       expect((await subject.store.readRun(runId, undefined))?.suspicion).toBeUndefined();
@@ -78,14 +78,6 @@ export function suspicionsContract(subject: Subject): void {
 
       expect((await subject.store.readRun(runId, undefined))?.holder).toBeUndefined();
       expect(await commitOne(subject.store, appendUnit(runId, 0))).toMatchObject({ reason: 'stale_epoch' });
-    });
-
-    it('stays with the holder who is just trying to cancel it', async () => {
-      const runId = await givenHeldRun(subject.store);
-
-      await given(subject.store, unit(runId, { ...QUARANTINE, tried: 'cancel' }, 1), appendUnit(runId, 0));
-
-      expect((await subject.store.readRun(runId, undefined))?.holder).toBe('h1');
     });
 
     it('is not found by those who look for runs, until a cancel waits for it', async () => {

@@ -1,6 +1,6 @@
 /**
  * Ends a process whose host stands still. A host that is busy forever with one decision neither answers nor dies: nothing restarts
- * it, and what it was busy with is held against no run (engine, quarantine.ts). The thread that started it is idle and can tell.
+ * it, and no other takes over its runs (engine, quarantine.ts). The thread that started it is idle and can tell.
  *
  * The host's thread counts up once a second; time is counted in looks at that number, not by a clock: after a process was stopped
  * and continued as a whole, both threads have stood still, and neither for longer than the other.
@@ -35,6 +35,11 @@ export function watch({ counter, patienceMs, onStandstill }: Watched): () => voi
   }, BEAT_MS);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** How long a process that tries a suspect run may be busy with it: shorter, because other suspects wait. */
+export function trialPatience(env: Readonly<Record<string, string | undefined>>): number {
+  return (watchdogPatience(env) || DEFAULT_PATIENCE_MS) / 3;
 }
 
 /** WEFT_WATCHDOG_MS, 0 = off. A debugger stops a thread for as long as it likes. */

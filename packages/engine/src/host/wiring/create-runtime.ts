@@ -114,7 +114,6 @@ export function createRuntime(settings: HostSettings, stores: Stores) {
     actors: {
       ...deciding,
       performer,
-      trialUnderWay: quarantine.trialUnderWay,
       feed: observation.watching(feed),
       spawnChild: (parent, request) => spawnChild(parent, request),
     },

@@ -23,7 +23,7 @@ import { batchUnit, type BatchTools, decideBatch } from '../scheduling/decide-ba
 
 /**
  * Cancels a run that is set aside. Usually as any other run is cancelled, with its nodes and children; where its log cannot be
- * read, or someone has come to harm over trying that, by its last event alone.
+ * read, or deciding that ends processes, by its last event alone.
  */
 export interface CancelAsideDependencies extends BatchTools {
   /** Tells of damage instead of throwing it. */
@@ -31,7 +31,7 @@ export interface CancelAsideDependencies extends BatchTools {
   readonly states: RunStates;
   readonly capabilities: ReadonlySet<string>;
   readonly committer: Pick<Committer, 'submit'>;
-  readonly quarantine: Pick<Quarantine, 'noteCancel'>;
+  readonly quarantine: Pick<Quarantine, 'survives'>;
   readonly feed: Pick<Feed, 'signal'>;
   readonly onCommandResult: (commandId: string, commandResult: CommandResult) => void;
   readonly onSignals: (signals: NonNullable<RunUnit['notify']>) => void;
@@ -52,14 +52,13 @@ export function createCancelAside(dependencies: CancelAsideDependencies): Cancel
     }
   }
 
-  /** Undefined when the log cannot be read. */
+  /** Undefined when the log cannot be read, or the decision must not be made here. */
   async function byDecision(row: RunRow, epoch: number, cancel: StoredCommand): Promise<RunUnit | undefined> {
-    if (row.isDamaged === true || row.suspicion?.tried !== undefined) return undefined;
-    await quarantine.noteCancel(row, epoch);
+    const input = commandInput(cancel, []);
+    if (row.isDamaged === true || !(await quarantine.survives(row.record.runId, [input]))) return undefined;
     try {
       const { plan, state, checkpointSeq } = await states.upTo(row.record, row.nextSeq);
       const run = openRun(plan, row.record, state, dependencies.capabilities);
-      const input = commandInput(cancel, []);
       const step = decideBatch(dependencies, run, input);
       const write = { epoch, expectedSeq: row.nextSeq, step, release: true, checkpointSeq };
       return batchUnit(dependencies, run, { ...write, decided: decidedBy(input, step) });

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import { chain, node } from '../../core/testing/definitions.ts';
 import type { HostOptions } from '../../host/create-host.ts';
@@ -8,7 +8,8 @@ import { openMemoryStore } from '../../memory-store/memory-store.ts';
 import type { NodeType } from '../../model/node-type.ts';
 import { createUnit, given, newRunId } from '../../store-contract/fixtures.ts';
 import type { RunRow, Store, StoredEvent, WriteUnit } from '../../ports/store.ts';
-import { createQuarantine, MOST_STRIKES, type Trial } from './quarantine.ts';
+import type { TrialRequest, Trials } from '../../ports/trials.ts';
+import { createQuarantine, type Trial } from './quarantine.ts';
 import { alice, createEffects, startHost, stranger, type TestHost, until } from '../testing/test-host.ts';
 
 const opened: TestHost[] = [];
@@ -23,29 +24,44 @@ afterEach(async () => {
   for (const { host } of opened.splice(0)) await host.stop(0);
 });
 
+const EFFECT = { nodes: [node('call', 'test.effect'), node('after')], edges: chain('call', 'after') };
+
 describe('a run that lost its holders', () => {
   let now = 1_000;
   const store = openMemoryStore({ clock: () => now });
-  let batches = 0;
-  let isStoreAway = false;
-  const quarantine = createQuarantine({
+  /** How trials end, in turn; after that they end well. */
+  const endings: ('lived' | 'died' | Error)[] = [];
+  const requests: TrialRequest[] = [];
+  const parts = {
     store,
     committer: {
-      async submit(unit) {
-        if (isStoreAway) return { state: 'lost' };
+      async submit(unit: WriteUnit) {
         const [result] = await store.commit([unit]);
         if (result === undefined) throw new Error('no result');
         return result;
       },
     },
     clock: { now: () => now, monotonic: () => now },
-    random: (size) => {
-      batches += 1;
-      return Buffer.alloc(size, batches);
-    },
+    random: (size: number) => Buffer.alloc(size, requests.length + 1),
     log: () => undefined,
+  };
+  const quarantine = createQuarantine({
+    ...parts,
+    trials: {
+      async attempt(request) {
+        requests.push({ ...request, inputs: [...request.inputs] });
+        const ending = endings.shift() ?? 'lived';
+        if (ending instanceof Error) throw ending;
+        return ending;
+      },
+    },
   });
   let holders = 0;
+
+  beforeEach(() => {
+    endings.length = 0;
+    requests.length = 0;
+  });
 
   async function heldRun(): Promise<string> {
     const runId = newRunId();
@@ -54,19 +70,15 @@ describe('a run that lost its holders', () => {
     return runId;
   }
 
-  /** A process takes the run over from one that ended, and asks how it may be taken up. */
-  async function takeOver(
-    runId: string,
-  ): Promise<{ row: RunRow; admission: Awaited<ReturnType<typeof admit>> }> {
+  /** A process takes the run over from one that ended. */
+  async function takeOver(runId: string): Promise<RunRow> {
     now += 10_000;
     holders += 1;
     await store.heartbeat(`holder-${holders}`, 1_000);
     const claim = await store.claim(runId, `holder-${holders}`);
     if (claim.state !== 'claimed') throw new Error(claim.state);
-    const row = await rowOf(runId);
-    return { row, admission: await admit(row) };
+    return rowOf(runId);
   }
-  const admit = (row: RunRow) => quarantine.admit(row, row.epoch);
 
   async function rowOf(runId: string): Promise<RunRow> {
     const row = await store.readRun(runId, undefined);
@@ -74,169 +86,141 @@ describe('a run that lost its holders', () => {
     return row;
   }
 
-  function isTrial(admission: 'ordinary' | 'aside' | Trial): asserts admission is Trial {
-    if (typeof admission === 'string') throw new Error(`it is ${admission}`);
+  async function suspect(): Promise<{ runId: string; row: RunRow }> {
+    const runId = await heldRun();
+    await takeOver(runId);
+    return { runId, row: await takeOver(runId) };
   }
 
-  /** The process ends in the middle of the decision: what it noted stays, and the next suspect is let in elsewhere. */
-  async function die(admission: 'ordinary' | 'aside' | Trial, runId: string): Promise<void> {
-    isTrial(admission);
-    const { suspicion } = await rowOf(runId);
-    expect(suspicion?.tried).toBeDefined();
-    await admission.end(0, true);
-    if (suspicion !== undefined)
-      await given(store, { kind: 'suspicion', batchId: 'd'.repeat(22), runId, suspicion });
+  async function trialOf(row: RunRow): Promise<Trial> {
+    const admission = await quarantine.admit(row);
+    if (typeof admission === 'string') throw new Error(`it is ${admission}`);
+    return admission;
   }
 
   it('once is taken up like any other', async () => {
-    expect((await takeOver(await heldRun())).admission).toBe('ordinary');
+    expect(await quarantine.admit(await takeOver(await heldRun()))).toBe('ordinary');
+    expect(requests).toEqual([]);
   });
 
-  it('again and again is tried alone, and with its third strike set aside (W-7, W-22)', async () => {
-    const runId = await heldRun();
-    await takeOver(runId);
+  it('again is loaded apart first, and then given each input after those before it (W-22)', async () => {
+    const { runId, row } = await suspect();
+    const trial = await trialOf(row);
 
-    for (let strike = 0; strike < MOST_STRIKES; strike += 1) {
-      const { admission, row } = await takeOver(runId);
-      expect(row.suspicion?.struckWhile ?? []).toHaveLength(Math.max(strike - 1, 0));
-      await die(admission, runId);
-    }
+    expect(await trial.survives({ type: 'recovered' })).toBe(true);
+    expect(await trial.survives({ type: 'tick' })).toBe(true);
 
-    expect((await takeOver(runId)).admission).toBe('aside');
+    expect(requests).toEqual([
+      { runId, inputs: [], now },
+      { runId, inputs: [{ type: 'recovered' }], now },
+      { runId, inputs: [{ type: 'recovered' }, { type: 'tick' }], now },
+    ]);
+  });
+
+  it.each([
+    ['loaded', 0],
+    ['decided about', 1],
+  ])('is set aside when three processes ended while it was %s (W-7, W-22)', async (_what, livesThrough) => {
+    const { runId, row } = await suspect();
+    endings.push(...Array.from({ length: livesThrough }, () => 'lived' as const), 'died', 'died', 'died');
+
+    const admission = await quarantine.admit(row);
+    const isAside =
+      admission === 'aside' || (admission !== 'ordinary' && !(await admission.survives({ type: 'tick' })));
+
+    expect(isAside).toBe(true);
+    expect(endings).toEqual([]);
     expect(await rowOf(runId)).toMatchObject({
       head: { status: 'running' },
-      suspicion: {
-        quarantinedAt: now,
-        struckWhile: Array.from({ length: MOST_STRIKES }, () => 'taking up'),
-        reason: expect.stringContaining('3 times'),
-      },
+      suspicion: { quarantinedAt: now, reason: expect.stringContaining('3 times') },
     });
     expect((await store.readAudit(0, 1_000)).at(-1)).toMatchObject({
       action: 'run.quarantine',
       target: runId,
     });
+    expect(await quarantine.admit(await takeOver(runId).catch(() => rowOf(runId)))).toBe('aside');
   });
 
-  it('gets no strike for a death between its decisions (W-24)', async () => {
-    const runId = await heldRun();
-    await takeOver(runId);
+  it('is not charged with processes that ended before one lived through it', async () => {
+    const { runId, row } = await suspect();
+    endings.push('died', 'died', 'lived', 'died', 'died', 'lived');
 
-    for (let death = 0; death < 10; death += 1) {
-      const { admission } = await takeOver(runId);
-      isTrial(admission);
-      expect(await admission.end(0, false)).toBe(false);
-    }
-
-    expect((await rowOf(runId)).suspicion).toEqual({
-      reason: expect.any(String),
-      since: expect.any(Number),
-      seq: 0,
-    });
-  });
-
-  it('loses the strikes of a decision that went well, and keeps those of others (W-24)', async () => {
-    const runId = await heldRun();
-    await takeOver(runId);
-    await die((await takeOver(runId)).admission, runId);
-    const { admission } = await takeOver(runId);
-    isTrial(admission);
-    await admission.end(0, false);
-    await admission.begin('outcome a');
-    await die(admission, runId);
-
-    const next = (await takeOver(runId)).admission;
-    isTrial(next);
-    expect(next.outcome(0)).toMatchObject({ suspicion: { struckWhile: ['outcome a'] } });
-    await next.end(0, false);
-
-    expect((await rowOf(runId)).suspicion).toMatchObject({ struckWhile: ['outcome a'] });
-  });
-
-  it('gets no strike for a note that the very process could not remove', async () => {
-    const runId = await heldRun();
-    await takeOver(runId);
-    const { admission, row } = await takeOver(runId);
-    isTrial(admission);
-    isStoreAway = true;
-    await expect(admission.end(0, false)).rejects.toMatchObject({ code: 'service_unavailable' });
-    isStoreAway = false;
-    expect((await rowOf(runId)).suspicion?.tried).toBe('taking up');
-
-    const again = await admit(await rowOf(runId));
-
-    isTrial(again);
-    expect(again.outcome(row.nextSeq).suspicion?.struckWhile).toBeUndefined();
-    again.close(false);
-  });
-
-  it('is no suspect any more once it got further', async () => {
-    const runId = await heldRun();
-    await takeOver(runId);
-    const { admission } = await takeOver(runId);
-    isTrial(admission);
-
-    expect(admission.outcome(0)).toMatchObject({ suspicion: { seq: 0 } });
-    expect(admission.outcome(1)).toEqual({});
-    expect(await admission.end(1, false)).toBe(true);
+    const trial = await trialOf(row);
+    expect(await trial.survives({ type: 'tick' })).toBe(true);
 
     expect((await rowOf(runId)).suspicion).toBeUndefined();
   });
 
-  it('waits until the suspect before it has been tried (W-23)', async () => {
-    const [first, second] = [await heldRun(), await heldRun()];
-    for (const runId of [first, second]) await takeOver(runId);
-    const { admission } = await takeOver(first);
-    isTrial(admission);
-    let isAdmitted = false;
-    const other = takeOver(second).then((taken) => {
-      isAdmitted = true;
-      return taken.admission;
-    });
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(isAdmitted).toBe(false);
-
-    await admission.end(0, false);
-
-    isTrial(await other);
-    ((await other) as Trial).close(false);
-  });
-
-  it('that ends while it waits for the suspect before it lets the next one in (W-23)', async () => {
-    const [first, second, third] = [await heldRun(), await heldRun(), await heldRun()];
-    for (const runId of [first, second, third]) await takeOver(runId);
-    const { admission: ending } = await takeOver(first);
-    isTrial(ending);
-    await ending.end(0, false);
-    const { admission: inside } = await takeOver(second);
-    isTrial(inside);
-
-    const begun = ending.begin('tick');
-    ending.close(false);
-    await inside.end(0, false);
-    await begun;
-
-    const { admission } = await takeOver(third);
-    isTrial(admission);
-    admission.close(false);
-    expect((await rowOf(first)).suspicion?.tried).toBeUndefined();
-  });
-
-  it('is waited for by ordinary runs while it is tried, and not by those who come later (W-23)', async () => {
+  it('gets nothing held against it by deaths of its holders, however many (W-24)', async () => {
     const runId = await heldRun();
-    await takeOver(runId);
-    const { admission } = await takeOver(runId);
-    isTrial(admission);
-    let mayDecide = false;
-    const waited = quarantine.trialUnderWay()?.then(() => {
-      mayDecide = true;
+
+    for (let death = 0; death < 10; death += 1) {
+      const admission = await quarantine.admit(await takeOver(runId));
+      expect(admission).not.toBe('aside');
+      if (typeof admission !== 'string') await admission.survives({ type: 'recovered' });
+    }
+
+    expect((await rowOf(runId)).suspicion).toBeUndefined();
+  });
+
+  it('is no suspect any more once it got further, or was given much without harm', async () => {
+    const { row } = await suspect();
+    const trial = await trialOf(row);
+    expect([trial.isOver(0), trial.isOver(1)]).toEqual([false, true]);
+
+    for (let tick = 0; tick < 64; tick += 1) await trial.survives({ type: 'tick' });
+
+    expect(trial.isOver(0)).toBe(true);
+  });
+
+  it('is neither taken up nor set aside while it cannot be tried', async () => {
+    const { runId, row } = await suspect();
+    endings.push('died', new Error('the store is away'));
+
+    await expect(quarantine.admit(row)).rejects.toThrow('the store is away');
+
+    expect((await rowOf(runId)).suspicion).toBeUndefined();
+  });
+
+  it('is taken up like any other where there is no place to try it', async () => {
+    const { row } = await suspect();
+
+    expect(await createQuarantine(parts).admit(row)).toBe('ordinary');
+  });
+});
+
+describe('a run that ends every process that loads it', () => {
+  it('is set aside after two holders, and the next one continues with the others (W-23)', async () => {
+    let now = Date.now();
+    const clock = { now: () => now, monotonic: () => now };
+    const store = openMemoryStore({ clock: clock.now });
+    const first = await open({ store, clock });
+    const workflowId = await first.register(EFFECT);
+    const [bad, good] = [await first.run(workflowId), await first.run(workflowId)];
+    await until(() => first.effects.calls.length === 2);
+    await first.host.stop(0);
+    for (const holder of ['second', 'third', 'fourth']) {
+      now += 100_000;
+      await store.heartbeat(holder, 1_000);
+      for (const runId of [bad, good]) expect((await store.claim(runId, holder)).state).toBe('claimed');
+    }
+    now += 100_000;
+
+    const trials: Trials = { attempt: async ({ runId }) => (runId === bad ? 'died' : 'lived') };
+    const next = await open({ store, clock, trials });
+
+    await until(async () => (await next.host.operations.quarantinedRuns()) === 1);
+    await until(() => next.effects.calls.length === 1);
+    next.effects.calls[0]?.succeed();
+    await until(async () => (await next.status(good)) === 'completed');
+    // Deciding the cancel would end the process, too: it gets its last event alone.
+    expect(await next.host.runs.command(alice, bad, { type: 'cancel' })).toMatchObject({
+      status: 'cancelled',
     });
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(mayDecide).toBe(false);
-
-    await admission.end(0, false);
-
-    await waited;
-    expect(quarantine.trialUnderWay()).toBeUndefined();
+    const { events } = (await next.host.runs.events(alice, bad, -1, 100)) ?? { events: [] };
+    expect(events.map(({ type }) => type).filter((type) => type.endsWith('cancelled'))).toEqual([
+      'run.cancelled',
+    ]);
   });
 });
 
@@ -255,8 +239,6 @@ function refusing(store: Store, isBad: (unit: WriteUnit) => boolean): Store {
     },
   };
 }
-
-const EFFECT = { nodes: [node('call', 'test.effect'), node('after')], edges: chain('call', 'after') };
 
 describe('a run whose writes the store cannot take', () => {
   it('is tried again with pauses, then quarantined, and no other run is affected', async () => {

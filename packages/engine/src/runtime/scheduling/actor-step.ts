@@ -12,12 +12,6 @@ export function commandInput({ command, commandId }: StoredCommand, waiting: rea
   return { type: 'command', command, commandId, commandsWait: waiting.length > 0 } as const;
 }
 
-/** The same for the same input of another holder: what is held against a suspect is held against one of its decisions. */
-export function nameOf(input: Input & { readonly commandId?: string }): string {
-  const about = 'key' in input ? input.key : input.commandId;
-  return about === undefined ? input.type : `${input.type} ${about}`;
-}
-
 /** Whether all that runs is stopped by what this input leads to: a cancel, a pause that does not wait, the end of the run's time. */
 export function abortsEffects(run: LiveRun, input: Input, now: number): boolean {
   if (input.type === 'tick') return (durationDeadline(run) ?? Number.POSITIVE_INFINITY) <= now;

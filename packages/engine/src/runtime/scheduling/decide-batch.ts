@@ -84,8 +84,6 @@ export interface BatchWrite {
   readonly decided?: DecidedCommand | undefined;
   /** There are more inputs, whatever the run seems to wait for: without a holder it is due at once. */
   readonly continues?: boolean;
-  /** Where something is held against the run: what is left of it. */
-  readonly heldAgainst?: RunUnit['heldAgainst'];
 }
 
 /** The write that makes a batch durable. A checkpoint goes with it when many events have passed, or the run leaves memory. */
@@ -115,7 +113,6 @@ export function batchUnit(tools: BatchTools, run: LiveRun, write: BatchWrite): R
   if (outbox !== undefined && outbox.length > 0) unit.outbox = outbox;
   if (signals.length > 0) unit.notify = signals;
   if (write.decided !== undefined) unit.consume = [write.decided];
-  if (write.heldAgainst !== undefined) unit.heldAgainst = write.heldAgainst;
   return Object.assign(
     unit,
     usageOf(record, events),

@@ -1,6 +1,6 @@
 import { type CreationRecord, isTerminalStatus } from '../../model/run-state.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
-import type { Claimed, RunRow, RunUnit, Store } from '../../ports/store.ts';
+import type { Claimed, RunUnit, Store } from '../../ports/store.ts';
 import type { CancelAside } from '../quarantine/cancel-aside.ts';
 import { pause, wait, yieldTurn } from '../../ports/clock.ts';
 import { createDueScan, type Look } from './due-scan.ts';
@@ -12,7 +12,7 @@ import { loadRun } from './load-run.ts';
 import { errorFields } from '../../ports/log.ts';
 import { type ActorContext, createRunActor, type Ending, type HeldRun, type RunActor } from './run-actor.ts';
 import { createPendingRuns, type PendingRuns } from './pending-runs.ts';
-import type { Quarantine, Trial } from '../quarantine/quarantine.ts';
+import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { RunStates } from '../runs/states.ts';
 import { createOrphanedClaims } from './orphaned-claims.ts';
 
@@ -61,14 +61,6 @@ export interface Dispatcher {
   /** The lease was lost. */
   dropAll(): void;
   readonly counts: () => Readonly<Record<'live' | 'loading' | 'pending' | 'liveBytes', number>>;
-}
-
-/** A claimed run that may be taken up. */
-interface Admitted {
-  readonly row: RunRow;
-  readonly epoch: number;
-  readonly holder: string;
-  readonly trial: Trial | undefined;
 }
 
 export interface DispatcherOptions {
@@ -342,23 +334,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function open({ runId, epoch }: Claimed, holder: string): Promise<void> {
     const row = await options.seen.readRun(runId, undefined);
     if (row === undefined || row.epoch !== epoch || isTerminalStatus(row.head.status)) return;
-    const admission = await options.quarantine.admit(row, epoch);
+    const admission = await options.quarantine.admit(row);
     if (admission === 'aside') return options.cancelAside({ runId, epoch });
     if (row.isDamaged === true) throw new DamagedRunError(runId, undefined);
-    const trial = admission === 'ordinary' ? undefined : admission;
-    try {
-      await take({ row, epoch, holder, trial });
-    } catch (error) {
-      trial?.close(false);
-      throw error;
-    }
-  }
-
-  async function take({ row, epoch, holder, trial }: Admitted): Promise<void> {
     const loaded = await loadRun(options, row);
-    const isOurs = running && lease.holder() === holder && runs.isLoading(row.record.runId, epoch);
-    if (!isOurs) return trial?.close(false);
-    hold({ ...loaded, holder, epoch, ...(trial !== undefined && { trial }) });
+    const isOurs = running && lease.holder() === holder && runs.isLoading(runId, epoch);
+    if (isOurs) hold({ ...loaded, holder, epoch, ...(admission !== 'ordinary' && { trial: admission }) });
   }
 
   function poke(runId: string): void {

@@ -16,7 +16,6 @@ import {
   attemptOf,
   type DecidedCommand,
   decidedBy,
-  nameOf,
   unperformedInputs,
   unrecorded,
 } from './actor-step.ts';
@@ -73,8 +72,6 @@ export interface ActorContext extends BatchTools {
   readonly log: Log;
   /** False when this process may not write under this holder's name any more. */
   readonly mayWrite: (holder: string) => boolean;
-  /** While a suspect is tried: resolves when others may decide again. */
-  readonly trialUnderWay: () => Promise<void> | undefined;
   readonly onCommandResult: (commandId: string, commandResult: CommandResult) => void;
   /** Creates a child run that the log has announced; says why not, or undefined when it exists. */
   readonly spawnChild: SpawnChild;
@@ -114,7 +111,7 @@ export interface HeldRun {
   readonly unperformed?: NodeError;
   /** Length of the log before which no command is taken. */
   readonly commandsFrom?: number;
-  /** Present while something is held against the run. */
+  /** Of a suspect, which decides elsewhere first. */
   readonly trial?: Trial;
 }
 
@@ -140,7 +137,6 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   let noTickBefore = 0;
   let { source } = held;
   let trial = held.trial;
-  let isNoteTakenBack = false;
   /** Of the input that is being taken. */
   let onTaken: Told | undefined;
   const { unperformed, commandsFrom = 0 } = held;
@@ -230,26 +226,24 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       if (source !== undefined && !inputs.isDraining) await source.readAhead(run.state.nextSeq);
       if (phase.isOver) return;
       const input = nextInput();
-      if (input === undefined) {
-        if (trial !== undefined) await endTrial(trial);
-        return phase.isOver ? undefined : rest();
-      }
-      const others = trial === undefined ? context.trialUnderWay() : trial.begin(nameOf(input));
-      if (others !== undefined) await others;
+      if (input === undefined) return rest();
+      if (trial !== undefined) await tryApart(trial, input);
       if (phase.isOver) return;
       for (const words of lastWords(input)) await take(words);
       if (phase.isOver) return;
       await take(input);
-      if (trial !== undefined) await endTrial(trial);
+      if (trial?.isOver(run.state.nextSeq)) trial = undefined;
     }
   }
 
-  /** What a suspect has decided is durable, or it has nothing to decide. */
-  async function endTrial(present: Trial): Promise<void> {
-    if (phase.isOver) return;
-    const isTakenBack = isNoteTakenBack;
-    isNoteTakenBack = false;
-    if (await present.end(run.state.nextSeq, isTakenBack)) trial = undefined;
+  /** A suspect decides elsewhere first. The actor ends where the run does not live through that, or it cannot be told. */
+  async function tryApart(suspect: Trial, { onRecorded, recorded, ...input }: ActorInput): Promise<void> {
+    try {
+      if (!(await suspect.survives(input))) end({ type: 'lost' });
+    } catch (error) {
+      log('warn', { runId: record.runId, ...errorFields(error) }, 'a suspect run could not be tried');
+      end({ type: 'doubtful' });
+    }
   }
 
   async function readInbox(): Promise<void> {
@@ -303,21 +297,10 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
       return yieldTurn(); // always: a run that finds nothing to decide, however often it looks, holds up no one
     }
     const continues = source !== undefined;
-    const heldAgainst = trial?.outcome(run.state.nextSeq);
-    const write = {
-      epoch,
-      expectedSeq: committedSeq,
-      step,
-      release,
-      checkpointSeq,
-      decided,
-      continues,
-      heldAgainst,
-    };
+    const write = { epoch, expectedSeq: committedSeq, step, release, checkpointSeq, decided, continues };
     const unit = batchUnit(context, run, write);
     if (!(await commit(unit))) return;
     tell(true);
-    isNoteTakenBack = heldAgainst !== undefined;
     if (decided !== undefined) context.onCommandResult(decided.commandId, decided.commandResult);
     if (isTerminalStatus(run.state.status)) return end({ type: 'finished' });
     if (release) return end({ type: 'parked', poked: inputs.isInboxUnread, wakeAt: unit.head.wakeAt });
@@ -482,8 +465,6 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     clearTimeout(timer);
     const isLost = ending.type !== 'finished' && ending.type !== 'parked';
     for (const key of [...effects.keys()]) abortEffect(key, isLost);
-    // A strike is written elsewhere; the last write of a run takes the note back.
-    trial?.close(ending.type === 'finished' || ending.type === 'parked' || ending.type === 'unwritable');
     readers.serve(undefined);
     tell(false);
     inputs.refuseAll();

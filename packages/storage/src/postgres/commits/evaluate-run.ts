@@ -91,7 +91,6 @@ function enterParts({ writes }: Draft, unit: RunUnit): void {
   for (const event of unit.events) writes.events.push({ run, event });
   if (unit.events.length > 0) writes.appended.set(run, unit.expectedSeq + unit.events.length);
   if (unit.checkpoint) writes.checkpoints.set(run, unit.checkpoint);
-  if (unit.heldAgainst) writes.suspicions.set(run, unit.heldAgainst.suspicion);
   for (const row of unit.outbox ?? []) writes.outbox.push({ run, row });
   for (const row of unit.usage ?? []) enterUsage(writes, unit, row);
 }

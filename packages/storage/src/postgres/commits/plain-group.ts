@@ -37,7 +37,6 @@ function isPlain(unit: RunUnit): boolean {
     unit.whileHeld === undefined &&
     unit.audit === undefined &&
     unit.checkpoint === undefined &&
-    unit.heldAgainst === undefined &&
     unit.usage === undefined &&
     bringsNothing(unit) &&
     (unit.create === undefined || isPlainCreate(unit.create, unit.expectedSeq)) &&

@@ -3,7 +3,6 @@ import { suspicionRejection, takesClaim } from '@weft/engine/store-rules';
 import { runIdBytes } from './codec.ts';
 import { statusOf } from '../../status-number.ts';
 import type { Connection } from '../file/connection.ts';
-import type { Database } from '../file/driver.ts';
 
 export interface Suspicions {
   /** Inside the group's transaction. */
@@ -31,7 +30,7 @@ interface Target {
 
 export function prepareSuspicions({ db, knownRuns }: Connection): Suspicions {
   const find = db.prepare<Target>('SELECT rid, status, suspicion FROM runs WHERE id = ?');
-  const put = preparePutSuspicion(db);
+  const put = db.prepare('UPDATE runs SET suspicion = ?, quarantined = ? WHERE rid = ?');
   const takeAway = db.prepare('UPDATE runs SET holder = NULL WHERE rid = ?');
   const count = db.prepare<{ runs: number }>(
     'SELECT count(*) AS runs FROM runs WHERE quarantined IS NOT NULL AND status < 6',
@@ -47,7 +46,7 @@ export function prepareSuspicions({ db, knownRuns }: Connection): Suspicions {
       const run = targetOf(runId);
       const refusal = suspicionRejection(run && { status: statusOf(run.status) });
       if (refusal || !run) return refusal;
-      put(run.rid, suspicion);
+      put.get(textOf(suspicion), suspicion?.quarantinedAt ?? null, run.rid);
       if (takesClaim(suspicion)) takeAway.get(run.rid);
       knownRuns.forget(runId);
       return undefined;
@@ -55,12 +54,6 @@ export function prepareSuspicions({ db, knownRuns }: Connection): Suspicions {
     wasCommitted: ({ runId, suspicion }) => targetOf(runId)?.suspicion === textOf(suspicion),
     count: () => count.get()?.runs ?? 0,
   };
-}
-
-/** Inside the group's transaction. */
-export function preparePutSuspicion(db: Database): (rid: number, suspicion: Suspicion | undefined) => void {
-  const put = db.prepare('UPDATE runs SET suspicion = ?, quarantined = ? WHERE rid = ?');
-  return (rid, suspicion) => void put.get(textOf(suspicion), suspicion?.quarantinedAt ?? null, rid);
 }
 
 function textOf(suspicion: Suspicion | undefined): string | null {

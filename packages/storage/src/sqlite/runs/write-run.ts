@@ -16,7 +16,6 @@ import { prepareDeliver } from '../claims/inbox.ts';
 import type { KnownRun } from './known-runs.ts';
 import { prepareEnqueue } from '../documents/outbox-lanes.ts';
 import { prepareRunLookup } from './run-lookup.ts';
-import { preparePutSuspicion } from './suspicions.ts';
 import { prepareHeadWriter, shortenOptional, since } from './write-head.ts';
 import { prepareEventWriter, type WrittenRun } from './write-events.ts';
 
@@ -42,7 +41,6 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
   const updateHead = prepareHeadWriter(connection);
   const costs = prepareCosts(connection);
   const lookup = prepareRunLookup(connection);
-  const putSuspicion = preparePutSuspicion(db);
   const findTarget = db.prepare<Target>(
     `SELECT rid, created_at AS createdAt, epoch, status, next_seq AS nextSeq, holder, due_at AS dueAt, inbox
      FROM runs WHERE id = ?`,
@@ -172,7 +170,6 @@ export function prepareRunWriter(connection: Connection): (unit: RunUnit) => Ref
     }
     for (const row of unit.outbox ?? []) enqueue(rid, row);
     if (unit.usage) costs.add(unit.tenant, runId, unit.usage);
-    if (unit.heldAgainst) putSuspicion(rid, unit.heldAgainst.suspicion);
     // Last: a run that signals itself finds its head already written.
     for (const signal of unit.notify ?? []) deliver(rid, signal);
   }
