@@ -46,7 +46,7 @@ import { type RunningTelemetry, startTelemetry } from './telemetry.ts';
 import { type Connectors, readConnectors } from './connectors/connectors.ts';
 import { suitePeerOf } from './connectors/peers.ts';
 import type { TenantFolder } from '../packs/tenant-folders.ts';
-import { type HostNodes, startHostNodes } from './nodes/host-nodes.ts';
+import { type HostNodes, prepareHostNodes } from './nodes/host-nodes.ts';
 import type { ServedNode } from './nodes/process-messages.ts';
 import { startFailure } from './start-failure.ts';
 import { findStudio, type ServedStudio, studioLink } from './studio.ts';
@@ -85,7 +85,8 @@ const DEFAULT_RATE_PER_SECOND = 200;
 
 /**
  * Composes store, engine and server. Order matters: the store comes first (a folder has one owner), then the engine fixes
- * its mode, then keys and workflows, and the port opens last, when everything behind it is ready.
+ * its mode, then keys and workflows, and the port opens last, when everything behind it is ready. From then on clients rely on
+ * it, and a store that is away for a moment ends nothing.
  * Whatever was opened is closed again when a later step fails.
  */
 export async function runHost(io: Io, settings: ServeSettings, log: Log): Promise<RunningHost> {
@@ -145,6 +146,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     ...(retryScaleForTests === undefined ? {} : { retryScaleForTests }),
   });
   let telemetry: RunningTelemetry | undefined;
+  let nodes: HostNodes | undefined;
   let server: Doors | undefined;
   try {
     // Before the engine continues the runs it finds, so that none of their events is missed.
@@ -173,20 +175,20 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     const fixtures = settings.conformance ? await registerFixtures(host, operator(true), files) : undefined;
     const identity = isInFolder ? await provideIdentity(folder) : undefined;
     const studio = await findStudio(settings, io.cwd);
+    nodes = await prepareHostNodes(host, operator(settings.conformance), settings, {
+      cwd: io.cwd,
+      packs,
+      log,
+    });
     server = await listen(host, settings, log, { telemetry, identity, studio });
     const { grpcEndpoint } = server;
     grpc = grpcEndpoint === undefined ? undefined : { endpoint: grpcEndpoint, tls: 'disabled' };
     const url = reachableUrl(server.url);
     ownUrl = url;
-    const nodes = await startHostNodes(host, operator(settings.conformance), settings, {
-      url,
-      cwd: io.cwd,
-      packs,
-      log,
-    });
+    const served = await nodes.start(url);
     const filesNow = () => files.map((loaded) => news.get(loaded.file) ?? loaded);
-    await untilRegistered(filesNow, nodes.served);
-    const registered = await countWorkflows(store);
+    await untilRegistered(filesNow, served);
+    const registered = await countWorkflows(store).catch(() => filesNow().filter(isRegistered).length);
     if (isInFolder) await writeUrlFile(folder, url);
     const parts: Parts = {
       server,
@@ -207,13 +209,14 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       keyFrom,
       studio: await studioLink(host, key, { studio, bind: settings.host, url }),
       files: filesNow(),
-      nodes: nodes.served,
+      nodes: served,
       registered,
       fixtures,
       stop: () => stopAll(parts),
     };
   } catch (error) {
     try {
+      await nodes?.stop().catch(() => undefined);
       await server?.shutdown();
       trials.stop();
       await host.stop(0);
@@ -239,6 +242,10 @@ async function untilRegistered(
     'waitingFor' in loaded && loaded.waitingFor.every((typeId) => known.has(typeId));
   const deadline = performance.now() + REGISTER_MS;
   while (files().some(isDue) && performance.now() < deadline) await pause(10);
+}
+
+function isRegistered(loaded: LoadedFile): boolean {
+  return 'id' in loaded;
 }
 
 /** A file whose node types came, or changed, after the start. */

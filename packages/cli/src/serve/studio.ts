@@ -32,18 +32,24 @@ export async function findStudio(
   return 'not-built';
 }
 
+type SignsIn = Pick<Host, 'authenticate'> & { readonly sessions: Pick<Host['sessions'], 'createCode'> };
+
 /**
  * The link to the page. On loopback it signs in the first browser that opens it, within a minute: a person who can read what this process prints there
  * can read its key file. Elsewhere, output is often collected by others, and people ask for a link with `weft open`.
  */
 export async function studioLink(
-  host: Pick<Host, 'authenticate' | 'sessions'>,
+  host: SignsIn,
   key: string,
   at: { readonly studio: ServedStudio | undefined; readonly bind: string; readonly url: string },
 ): Promise<string | undefined> {
   if (at.studio === undefined || at.studio === 'not-built') return undefined;
   if (!isLoopbackBind(at.bind)) return studioUrl(at.url);
+  // Where the store does not take a code just now, `weft open` makes one later.
+  return studioUrl(at.url, await signInCode(host, key).catch(() => undefined));
+}
+
+async function signInCode(host: SignsIn, key: string): Promise<string | undefined> {
   const answer = await host.authenticate(key);
-  if (answer.state !== 'ok') return studioUrl(at.url);
-  return studioUrl(at.url, (await host.sessions.createCode(answer.caller)).code);
+  return answer.state === 'ok' ? (await host.sessions.createCode(answer.caller)).code : undefined;
 }

@@ -65,12 +65,23 @@ export function taskInvocations({ history, fact, report }: Check): void {
 
 /** A process that was killed or frozen performs nothing from then on; what a frozen one does first afterwards is to stop. */
 function endOf({ pid, begunAt, endedAt = Number.POSITIVE_INFINITY }: Performance, history: History): number {
-  const outage = history.outages.find(
-    (each) =>
-      each.pid === pid && begunAt <= each.to && endedAt >= each.from && endedAt <= each.to + NOTED_LATE_MS,
+  const outages = outagesOf(pid, history);
+  const outage = outages.find(
+    ({ from, to }) => begunAt <= to && endedAt >= from && endedAt <= to + NOTED_LATE_MS,
   );
-  const isKilled = history.outages.find((each) => each.pid === pid && each.to === Number.MAX_SAFE_INTEGER);
-  return Math.min(endedAt, outage?.from ?? endedAt, isKilled?.from ?? endedAt);
+  const killedFrom = outages.find(({ to }) => to === Number.MAX_SAFE_INTEGER)?.from;
+  return Math.min(endedAt, outage?.from ?? endedAt, killedFrom ?? endedAt);
+}
+
+/** Where a process wakes for a moment that is too short to stop anything, one outage is continued by the next. */
+function outagesOf(pid: number, { outages }: History): { readonly from: number; readonly to: number }[] {
+  const merged: { from: number; to: number }[] = [];
+  for (const { from, to } of outages.filter((each) => each.pid === pid).toSorted((a, b) => a.from - b.from)) {
+    const last = merged.at(-1);
+    if (last !== undefined && from <= last.to + NOTED_LATE_MS) last.to = Math.max(last.to, to);
+    else merged.push({ from, to });
+  }
+  return merged;
 }
 
 /** In the order in which they began. */

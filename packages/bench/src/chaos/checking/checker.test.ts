@@ -345,6 +345,15 @@ describe('the checker of histories', () => {
     expect(checkHistory({ ...VALID, ...changed, unanswered: [REPLAY.runId] }).violations).toEqual([]);
   });
 
+  it('takes two outages for one where a process woke only for a moment', () => {
+    const outages = [
+      { pid: 7, from: AT - 8_000, to: AT - 5_700 },
+      { pid: 7, from: AT - 5_600, to: AT - 5_100 },
+    ];
+
+    expect(checkHistory({ ...VALID, outages }).violations).toEqual([]);
+  });
+
   it('counts the facts it has looked at', () => {
     expect(checkHistory(VALID).facts).toMatchObject({
       ...{ C1: 1, C2: 13, C3: 2, C4: 12, C6: 3, C8: 2, C11: 1, C14: 2, C15: 1, C16: 9, C17: 9, C18: 9 },

@@ -4,58 +4,67 @@ import type { JsonObject } from '@weft/protocol';
 import { unusable } from '../../exit-code.ts';
 import type { ServeSettings } from '../settings/settings.ts';
 import type { TenantFolder } from '../../packs/tenant-folders.ts';
-import { startNodeProcesses, visibleLines } from './node-processes.ts';
+import { type NodeProcesses, startNodeProcesses, visibleLines } from './node-processes.ts';
 import { makeNodesKey, type NodesKey } from './nodes-key.ts';
 import type { NodeSource, ServedNode } from './process-messages.ts';
 
-/** What `--nodes` and `--packs` add to a host. */
+/** What `--nodes` and `--packs` add to a host: processes with a key of their own. */
 export interface HostNodes {
-  readonly served: readonly ServedNode[];
+  /** Where the host listens now. Code that cannot be loaded ends the start, in development it is waited for. */
+  start(url: string): Promise<readonly ServedNode[]>;
   stop(): Promise<void>;
 }
 
-const NONE: HostNodes = { served: [], stop: () => Promise.resolve() };
-
 export interface NodesPlace {
-  readonly url: string;
   readonly cwd: string;
   /** Folders of packs that have code. */
   readonly packs: readonly TenantFolder[];
   readonly log: Log;
 }
 
-/** Starts the processes with a key of their own. Code that cannot be loaded ends the start, in development it is waited for. */
-export async function startHostNodes(
+/** All that needs the store, before the host listens: from then on, a store that is away for a moment ends no start. */
+export async function prepareHostNodes(
   host: Host,
   caller: Caller,
   settings: ServeSettings,
-  { url, cwd, packs, log }: NodesPlace,
+  { cwd, packs, log }: NodesPlace,
 ): Promise<HostNodes> {
-  const sources = sourcesOf(host, caller, settings, { cwd, packs });
-  if (sources.length === 0) return NONE;
   const keys = new Map<string, NodesKey>();
-  for (const { tenant } of sources) {
+  for (const tenant of tenantsOf(caller, settings, packs)) {
     const isShared = settings.store !== undefined;
-    if (!keys.has(tenant)) keys.set(tenant, await makeNodesKey(host, { ...caller, tenant }, { isShared }));
+    keys.set(tenant, await makeNodesKey(host, { ...caller, tenant }, { isShared }));
   }
-  const groups = sources.map(({ tenant, source }) => {
-    const processes = startNodeProcesses({
-      source,
-      cwd,
-      url,
-      key: keys.get(tenant)?.key ?? '',
-      dev: settings.dev && source.kind === 'folders',
-      concurrency: settings.nodesConcurrency,
-      heapMb: settings.nodesHeapMb,
-      stuckMs: settings.nodesStuckMs,
-      log,
-    });
-    return { source, processes };
-  });
-  const stop = async () => {
-    await Promise.all(groups.map(({ processes }) => processes.stop()));
-    for (const { revoke } of keys.values()) await revoke();
+  let groups: { readonly source: NodeSource; readonly processes: NodeProcesses }[] = [];
+  return {
+    async start(url) {
+      groups = sourcesOf(host, caller, settings, { cwd, packs }).map(({ tenant, source }) => {
+        const processes = startNodeProcesses({
+          source,
+          cwd,
+          url,
+          key: keys.get(tenant)?.key ?? '',
+          dev: settings.dev && source.kind === 'folders',
+          concurrency: settings.nodesConcurrency,
+          heapMb: settings.nodesHeapMb,
+          stuckMs: settings.nodesStuckMs,
+          log,
+        });
+        return { source, processes };
+      });
+      return await servedBy(groups, settings, log);
+    },
+    async stop() {
+      await Promise.all(groups.map(({ processes }) => processes.stop()));
+      for (const { revoke } of keys.values()) await revoke();
+    },
   };
+}
+
+async function servedBy(
+  groups: readonly { readonly source: NodeSource; readonly processes: NodeProcesses }[],
+  settings: ServeSettings,
+  log: Log,
+): Promise<readonly ServedNode[]> {
   const served: ServedNode[] = [];
   for (const { source, processes } of groups) {
     try {
@@ -63,7 +72,6 @@ export async function startHostNodes(
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (!settings.dev || source.kind === 'packs') {
-        await stop();
         const flag = source.kind === 'packs' ? 'packs' : 'nodes';
         throw unusable(
           `${flag}_unusable`,
@@ -74,7 +82,15 @@ export async function startHostNodes(
       log('error', {}, `nodes: not loaded; save a file to try again.\n${visibleLines(message)}`);
     }
   }
-  return { served, stop };
+  return served;
+}
+
+function tenantsOf(
+  { tenant }: Caller,
+  { nodes }: ServeSettings,
+  packs: readonly TenantFolder[],
+): ReadonlySet<string> {
+  return new Set([...(nodes.length > 0 ? [tenant] : []), ...packs.map((folder) => folder.tenant)]);
 }
 
 interface TenantSource {
