@@ -22,7 +22,12 @@ const chain = (steps, step) => async (context) => {
   for (let index = 0; index < steps; index += 1) last = await context.run(`n${index + 1}`, step);
   return last;
 };
-const chains = { a: chain(1, async () => null), e: chain(10, callEcho) };
+const chains = {
+  a: chain(1, async () => null),
+  e: chain(10, callEcho),
+  // As E with functions of a user that answer.
+  answer: chain(10, async () => ({ ok: true })),
+};
 const services = Object.entries(chains).flatMap(([name, run]) => [
   workflow({ name: `workflow-${name}`, handlers: { run } }),
   service({ name: `service-${name}`, handlers: { run } }),

@@ -5,7 +5,6 @@ import type { Place } from './contenders.ts';
 import type { Driver } from '../load/driver.ts';
 import type { EchoServer } from '../load/echo-server.ts';
 import { freePort, startServer, type ServerProcess } from './server-process.ts';
-import type { Workload } from '../load/workloads.ts';
 
 /** Another durable engine, installed under packages/bench/peers, with one way to use it. */
 export interface Peer {
@@ -23,11 +22,14 @@ export interface Peer {
   arguments(place: Place): readonly string[];
   readonly readyPath: string;
   /** Where a run is created and waited for over HTTP. Without it, clients live in the peer's own process. */
-  ingress?(workload: Workload): string;
+  ingress?(work: Work): string;
 }
 
+/** A workload, or what only some peers have. */
+type Work = { readonly name: string };
+
 export interface PeerLoad {
-  readonly workload: Workload;
+  readonly workload: Work;
   readonly clients: number;
   readonly ms: number;
 }

@@ -28,7 +28,9 @@ export interface Target {
 type Reader = (received: string, ended: boolean) => boolean;
 
 const TERMINAL = /\nevent: ?(run\.(?:completed|failed|cancelled))\r?\n/;
-const CLOSES = /^[^]*?\r\nconnection: close\r\n/i;
+/** What of a frame may stand before a border, so that the next piece alone does not show it. */
+const LONGEST_NAME = 40;
+const CLOSES = /\r\nconnection: close\r\n/i;
 const CHUNK_SIZE = /\r\n[0-9a-f]+\r\n/gi;
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 
@@ -39,7 +41,7 @@ export async function openConnection(target: Target): Promise<Connection> {
   async function exchange(request: string, read: Reader): Promise<void> {
     if (socket.destroyed || socket.readableEnded) socket = await dial(target.port);
     const received = await transfer(socket, request, read);
-    if (CLOSES.test(received)) socket.destroy();
+    if (CLOSES.test(received.slice(0, received.indexOf('\r\n\r\n') + 2))) socket.destroy();
   }
 
   async function ask(request: string): Promise<Answer> {
@@ -61,15 +63,20 @@ export async function openConnection(target: Target): Promise<Connection> {
     async follow(path) {
       let terminal = '';
       let seenAt = 0;
+      let searched = 0;
+      const isWhole = wholeness();
       await exchange(
         `GET ${path} HTTP/1.1\r\n${common}Accept: text/event-stream\r\n\r\n`,
         (received, ended) => {
           const isOver = isWhole(received) || ended;
           if (terminal === '') {
+            const news = received.slice(Math.max(0, searched - LONGEST_NAME));
             // A frame that was cut by a chunk's border is found only without the borders.
-            const text = isOver ? received.replaceAll(CHUNK_SIZE, '') : received;
-            terminal = TERMINAL.exec(text)?.[1] ?? '';
+            const found =
+              TERMINAL.exec(news) ?? (isOver ? TERMINAL.exec(received.replaceAll(CHUNK_SIZE, '')) : null);
+            terminal = found?.[1] ?? '';
             if (terminal !== '') seenAt = performance.now();
+            searched = received.length;
           }
           return isOver && (terminal !== '' || !ended);
         },
@@ -128,12 +135,18 @@ function parseSized(received: string): Answer | undefined {
   return body.length < length ? undefined : { status: Number(received.slice(9, 12)), head, body };
 }
 
-/** A stream of a run that is over may come with a length; one of a live run comes in chunks. */
-function isWhole(received: string): boolean {
-  if (received.endsWith(LAST_CHUNK)) return true;
-  const headEnd = received.indexOf('\r\n\r\n');
-  const length = headEnd === -1 ? undefined : contentLength(received, headEnd);
-  return length !== undefined && received.length - headEnd - 4 >= length;
+/** A stream of a run that is over may come with a length; one of a live run comes in chunks. The head is read once. */
+function wholeness(): (received: string) => boolean {
+  let headEnd = -1;
+  let length: number | undefined;
+  return (received) => {
+    if (headEnd === -1) {
+      headEnd = received.indexOf('\r\n\r\n');
+      if (headEnd === -1) return false;
+      length = contentLength(received, headEnd);
+    }
+    return length === undefined ? received.endsWith(LAST_CHUNK) : received.length - headEnd - 4 >= length;
+  };
 }
 
 function contentLength(received: string, headEnd: number): number | undefined {

@@ -145,6 +145,7 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     ...(clock === undefined ? {} : { clock }),
     ...(retryScaleForTests === undefined ? {} : { retryScaleForTests }),
   });
+  const parts = { host, store, connectors, trials };
   let telemetry: RunningTelemetry | undefined;
   let nodes: HostNodes | undefined;
   let server: Doors | undefined;
@@ -190,21 +191,10 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
     await untilRegistered(filesNow, served);
     const registered = await countWorkflows(store).catch(() => filesNow().filter(isRegistered).length);
     if (isInFolder) await writeUrlFile(folder, url);
-    const parts: Parts = {
-      server,
-      host,
-      telemetry,
-      store,
-      nodes,
-      connectors,
-      trials,
-      url,
-      folder: isInFolder ? folder : undefined,
-    };
     return {
       url,
       grpcEndpoint,
-      folder: parts.folder,
+      folder: isInFolder ? folder : undefined,
       store: settings.store === undefined ? undefined : place,
       keyFrom,
       studio: await studioLink(host, key, { studio, bind: settings.host, url }),
@@ -212,20 +202,14 @@ export async function runHost(io: Io, settings: ServeSettings, log: Log): Promis
       nodes: served,
       registered,
       fixtures,
-      stop: () => stopAll(parts),
+      async stop() {
+        await stopParts({ ...parts, telemetry, nodes, server }, HOST_GRACE_MS, TELEMETRY_GRACE_MS);
+        // Another process may have said in the same folder where it listens.
+        if (isInFolder && (await readUrlFile(folder)) === url) await removeUrlFile(folder);
+      },
     };
   } catch (error) {
-    try {
-      await nodes?.stop().catch(() => undefined);
-      await server?.shutdown();
-      trials.stop();
-      await host.stop(0);
-      await connectors.stop();
-      await telemetry?.stop(0);
-    } finally {
-      // Whatever failed before: an open store would keep alive a process that serves no one.
-      await store.close();
-    }
+    await stopParts({ ...parts, telemetry, nodes, server }, 0, 0);
     throw startFailure(error, place);
   }
 }
@@ -463,41 +447,33 @@ function listenProblem(error: unknown, flag: string): string {
   return reasonOf(error);
 }
 
+/** What there is of a host, while it starts and later. */
 interface Parts {
-  readonly server: Doors;
   readonly host: Host;
-  readonly telemetry: RunningTelemetry;
   readonly store: Store;
-  readonly nodes: HostNodes;
   readonly connectors: Connectors;
   readonly trials: RunningTrials;
-  readonly url: string;
-  readonly folder: DataFolder | undefined;
+  readonly telemetry: RunningTelemetry | undefined;
+  readonly nodes: HostNodes | undefined;
+  readonly server: Doors | undefined;
 }
 
-async function stopAll({
-  server,
-  host,
-  telemetry,
-  store,
-  nodes,
-  connectors,
-  trials,
-  url,
-  folder,
-}: Parts): Promise<void> {
+async function stopParts(
+  { host, store, connectors, trials, telemetry, nodes, server }: Parts,
+  hostGraceMs: number,
+  telemetryGraceMs: number,
+): Promise<void> {
   try {
-    await nodes.stop();
-    await server.shutdown();
+    await nodes?.stop();
+    await server?.shutdown();
     trials.stop();
-    await host.stop(HOST_GRACE_MS);
+    await host.stop(hostGraceMs);
     await connectors.stop();
-    await telemetry.stop(TELEMETRY_GRACE_MS);
+    await telemetry?.stop(telemetryGraceMs);
   } finally {
+    // Whatever failed before: an open store would keep alive a process that serves no one.
     await store.close();
   }
-  // Another process may have said in the same folder where it listens.
-  if (folder !== undefined && (await readUrlFile(folder)) === url) await removeUrlFile(folder);
 }
 
 /** An address to bind to is not always one to connect to. */

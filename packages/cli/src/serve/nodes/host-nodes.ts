@@ -55,7 +55,8 @@ export async function prepareHostNodes(
     },
     async stop() {
       await Promise.all(groups.map(({ processes }) => processes.stop()));
-      for (const { revoke } of keys.values()) await revoke();
+      for (const { revoke } of keys.values())
+        await revoke().catch(() => log('warn', {}, 'a key was not revoked'));
     },
   };
 }

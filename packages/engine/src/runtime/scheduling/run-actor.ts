@@ -237,7 +237,8 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
   }
 
   /** A suspect decides elsewhere first. The actor ends where the run does not live through that, or it cannot be told. */
-  async function tryApart(suspect: Trial, { onRecorded, recorded, ...input }: ActorInput): Promise<void> {
+  async function tryApart(suspect: Trial, taken: ActorInput): Promise<void> {
+    const { onRecorded: _told, recorded: _moment, ...input } = taken;
     try {
       if (!(await suspect.survives(input))) end({ type: 'lost' });
     } catch (error) {
