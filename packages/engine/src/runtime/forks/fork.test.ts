@@ -356,6 +356,22 @@ describe('a fork', () => {
     expect(await differences(runId, second)).toEqual([]);
   });
 
+  it('of a replay that is cut inside a unit and has not gone further, repeats the whole unit', async () => {
+    await start();
+    const runId = await source();
+    const original = await log(runId);
+
+    for (let fromSeq = 0; fromSeq < original.length - 1; fromSeq += 1) {
+      // In one breath: no one has taken up the first.
+      const first = await fork(runId, { mode: 'replay', fromSeq: fromSeq + 1 });
+      const second = await fork(first, { mode: 'replay', fromSeq });
+      await until(async () => (await log(second)).length > fromSeq);
+
+      const repeated = (await log(second))[fromSeq]?.document.replaceAll(second, runId);
+      expect(repeated).toBe(original[fromSeq]?.document);
+    }
+  });
+
   it('of a run that was cancelled while it waited, runs on and misses what was not done', async () => {
     test = await startHost();
     const id = await test.register({

@@ -66,6 +66,28 @@ async function readWhole(
   return events;
 }
 
+/**
+ * The rest of the unit through which a replay was cut that has not gone further itself: it stands in what that one repeats. Empty where it is not
+ * cut, or is unknown there, too.
+ */
+async function restOfCutUnit(
+  store: Pick<Store, 'readRun' | 'readEvents'>,
+  cut: RunRow,
+  length: number,
+): Promise<StoredEvent[]> {
+  for (let { fork } = cut.record; fork?.mode === 'replay' && fork.fromSeq === length; ) {
+    const source = await store.readRun(fork.sourceRunId, cut.record.tenant);
+    const end = Math.min(source?.nextSeq ?? 0, fork.sourceLength ?? Number.POSITIVE_INFINITY);
+    if (end > length) {
+      const page = await readWhole(store, fork.sourceRunId, length, Math.min(end, length + AHEAD_EVENTS));
+      const next = page.findIndex((event) => causeOf(event) !== undefined);
+      return next === -1 ? page : page.slice(0, next);
+    }
+    fork = source?.record.fork;
+  }
+  return [];
+}
+
 /** The inputs of a replay. Its source is read ahead in pages, so memory does not grow with its length. */
 export async function openReplay(
   store: Pick<Store, 'readRun' | 'readEvents'>,
@@ -107,7 +129,9 @@ export async function openReplay(
       if (isTerminalEvent(event.type)) isOver = true;
     }
     readTo = page.length === 0 ? length : readTo + page.length;
-    if (readTo >= length) reader.end();
+    if (readTo < length) return;
+    if (source !== undefined) for (const event of await restOfCutUnit(store, source, length)) reader.push(event);
+    reader.end();
   }
 
   const inputs: InputSource = {
