@@ -145,15 +145,27 @@ async function erase(context: ActionContext): Promise<void> {
     receipts.erasures.push({ runId, log: log.map((event) => JSON.stringify(event)) });
 }
 
+interface BulkCancelled {
+  readonly runId: string;
+  readonly ok: boolean;
+  readonly status: string;
+  readonly error: { readonly code: string };
+}
+
+const REFUSED = new Set(['not_found', 'run_terminal']);
+
 async function cancelMany(context: ActionContext): Promise<void> {
   const { http, receipts, random, others, key } = context;
   const runIds = random.shuffle(others).slice(0, random.int(1, MOST_CANCELLED));
   const answer = await http.askUntilAnswered('POST', '/v1/runs:bulk-cancel', { body: { runIds }, key });
   if (answer === undefined) receipts.unanswered.push(...runIds);
   if (!took(context, 'bulk cancel', answer, 200, [])) return;
-  const results = answer.json['results'] as unknown as { runId: string; ok: boolean; status: string }[];
-  for (const { runId, ok, status } of results)
+  const results = answer.json['results'] as unknown as BulkCancelled[];
+  for (const { runId, ok, status, error } of results) {
     if (ok) receipts.cancels.push({ runId, status, at: Date.now() });
+    // The host could not tell whether the cancel was taken.
+    else if (!REFUSED.has(error.code)) receipts.unanswered.push(runId);
+  }
   if (results.map(({ runId }) => runId).join() !== runIds.join())
     receipts.unexpectedResponses.push({ request: 'bulk cancel of others', status: 200, body: answer.text });
 }
