@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createClient } from './client.ts';
 import { type OpenInterrupt, nodeNameOf, openInterruptsOf } from './documents.ts';
 import { ApiError, ConnectionError } from './requests/errors.ts';
@@ -58,6 +58,22 @@ describe('the client', () => {
         body: { workflowId: 'w', inputs: { a: 1 } },
       },
     ]);
+  });
+
+  it('asks the host to wait for a run, and gives it the time', async () => {
+    vi.useFakeTimers();
+    const late = () => new Promise<Response>((resolve) => setTimeout(resolve, 59_000, Response.json({})));
+    const { client, seen } = clientAnswering(late);
+
+    const waiting = Promise.all([
+      client.runs.create({ workflowId: 'w' }, { waitSeconds: 60 }),
+      client.runs.get('r1', { waitSeconds: 60 }),
+    ]);
+    await vi.advanceTimersByTimeAsync(59_000);
+    vi.useRealTimers();
+    await waiting;
+
+    expect(seen.map(({ headers }) => headers['prefer'])).toEqual(['wait=60', 'wait=60']);
   });
 
   it('puts colon verbs behind the encoded id and keeps the idempotency key out of the body', async () => {

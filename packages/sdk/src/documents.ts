@@ -33,8 +33,12 @@ export interface CreatedRun {
   readonly status: string;
   readonly eventsUrl: string;
   readonly statusUrl?: string;
-  /** Inputs that the workflow does not declare; absent when there are none. */
-  readonly weft?: { readonly ignoredInputs?: readonly string[] };
+  readonly weft?: {
+    /** Inputs that the workflow does not declare. */
+    readonly ignoredInputs?: readonly string[];
+    /** The newest event of a run that the host has waited for. */
+    readonly lastEvent?: RunEvent;
+  };
 }
 
 export interface RunCommandAnswer {

@@ -1,4 +1,4 @@
-import type { Caller } from '@weft/engine';
+import type { Caller, StopSignal } from '@weft/engine';
 
 /**
  * What a caller asks, whichever door it came through. A request of the HTTP server is one as it is; the gRPC server makes one of each
@@ -44,5 +44,5 @@ export interface Answered {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What every door serves alike. */
-export type Operation = (call: Call) => Promise<Answered>;
+/** What every door serves alike. `leaving` tells those who wait for something when the caller has left; it is asked for once at most. */
+export type Operation = (call: Call, leaving: () => StopSignal) => Promise<Answered>;

@@ -5,7 +5,8 @@ import { connect, type Socket } from 'node:net';
  * it knows only what the two calls of a workload need. One request at a time.
  */
 export interface Connection {
-  post(path: string, body: string): Promise<Answer>;
+  /** `headers`: more of them, each with its line's end. */
+  post(path: string, body: string, headers?: string): Promise<Answer>;
   get(path: string): Promise<Answer>;
   /** Reads an event stream to its end; resolves with the terminal event's type and when it was seen. */
   follow(path: string): Promise<{ readonly terminal: string; readonly seenAt: number }>;
@@ -55,9 +56,9 @@ export async function openConnection(target: Target): Promise<Connection> {
   }
 
   return {
-    post: (path, body) =>
+    post: (path, body, headers = '') =>
       ask(
-        `POST ${path} HTTP/1.1\r\n${common}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+        `POST ${path} HTTP/1.1\r\n${common}${headers}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       ),
     get: (path) => ask(`GET ${path} HTTP/1.1\r\n${common}\r\n`),
     async follow(path) {

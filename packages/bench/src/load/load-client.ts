@@ -42,6 +42,7 @@ process.on('message', (asked: JobMessage) => {
 function perform(job: Job): Promise<JobResult> {
   switch (job.kind) {
     case 'runs':
+    case 'waited':
     case 'post':
       return load(job);
     case 'flood':
@@ -53,8 +54,14 @@ function perform(job: Job): Promise<JobResult> {
   }
 }
 
+const ACTS: Readonly<Record<LoadJob['kind'], (job: LoadJob) => Act>> = {
+  runs: ({ workflowId }) => runOnce(workflowId),
+  waited: ({ workflowId }) => waitedOnce(workflowId),
+  post: ({ path = '/echo' }) => postOnce(path),
+};
+
 async function load(job: LoadJob): Promise<LoadResult> {
-  const act = job.kind === 'runs' ? runOnce(job.workflowId) : postOnce(job.path ?? '/echo');
+  const act = ACTS[job.kind](job);
   const targets = [job.target, ...(job.others ?? [])];
   const connections = await Promise.all(
     Array.from({ length: job.clients }, (_, index) =>
@@ -102,6 +109,18 @@ function runOnce(workflowId: string): Act {
     if (terminal !== 'run.completed')
       throw new Error(`run ${runId} ended with ${terminal || 'no terminal event'}`);
     return seenAt - started;
+  };
+}
+
+/** The host waits for the end, and says it in its answer. */
+function waitedOnce(workflowId: string): Act {
+  const body = JSON.stringify({ workflowId });
+  return async (connection) => {
+    const started = performance.now();
+    const { status, body: text } = await connection.post('/v1/runs', body, 'Prefer: wait=60\r\n');
+    if (status !== 201 || !text.includes('"type":"run.completed"'))
+      throw new Error(`POST /v1/runs answered ${status}: ${text}`);
+    return performance.now() - started;
   };
 }
 

@@ -3,9 +3,12 @@ import type { Target } from '../load/http-connection.ts';
 /** What the load client's process can be asked to do, and what it reports afterwards. */
 export type Job = LoadJob | FloodJob | SubscribeJob | ProbeJob;
 
-/** Clients in a loop: `runs` creates a run and follows it to its end, `post` only posts, to a bare server or to a peer. */
+/**
+ * Clients in a loop: `runs` creates a run and follows it to its end, `waited` creates it and waits for its end in one request, `post` only posts,
+ * to a bare server or to a peer.
+ */
 export interface LoadJob {
-  readonly kind: 'runs' | 'post';
+  readonly kind: 'runs' | 'waited' | 'post';
   readonly target: Target;
   /** More of the same to spread the clients over. */
   readonly others?: readonly Target[];

@@ -106,6 +106,7 @@ export const CreateRunResponseSchema = open({
       ignoredInputs: optional(
         Type.Array(Type.String(), { description: 'Inputs that the workflow does not declare.' }),
       ),
+      lastEvent: optional(RunEventDocSchema),
     }),
   ),
 });

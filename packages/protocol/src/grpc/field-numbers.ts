@@ -206,7 +206,7 @@ export const FIELD_NUMBERS: Readonly<Record<string, Readonly<Record<string, numb
   },
   CreateRunRequestResidency: { region: 1 },
   CreateRunResponse: { run_id: 1, status: 2, events_url: 3, status_url: 4, weft: 5 },
-  CreateRunResponseWeft: { ignored_inputs: 1 },
+  CreateRunResponseWeft: { ignored_inputs: 1, last_event: 2 },
   GetRunRequest: { run_id: 1 },
   RunSnapshot: {
     run_id: 1,

@@ -48,6 +48,13 @@ const IF_NONE_MATCH: Parameter = {
   schema: Type.String(),
 };
 
+const PREFER_WAIT: Parameter = {
+  name: 'Prefer',
+  description:
+    'wait=SECONDS: answers when the run has ended, is paused or waits for someone, or when the time is over. At most 60; other preferences are ignored.',
+  schema: Type.String(),
+};
+
 const VALIDATED: Answer['headers'] = ['ETag'];
 const NEGOTIATED: Answer['headers'] = ['ETag', 'Capabilities-Etag'];
 const UNCHANGED: Answer = { description: 'Nothing has changed.', headers: VALIDATED };
@@ -132,10 +139,16 @@ const runs = describeRoutes({
         description: 'Test keys only: the engine version to stamp on the run.',
         schema: Type.Integer({ minimum: 0 }),
       },
+      PREFER_WAIT,
     ],
     request: { schema: CreateRunSchema, required: true },
     responses: {
-      201: { description: 'The run exists.', schema: CreateRunResponseSchema, headers: ['Location'] },
+      201: {
+        description:
+          'The run exists. Where it was waited for, `weft.lastEvent` is the newest event of its log.',
+        schema: CreateRunResponseSchema,
+        headers: ['Location', 'Preference-Applied'],
+      },
     },
     errors: [
       'validation_error',
@@ -154,9 +167,13 @@ const runs = describeRoutes({
   getRun: {
     scope: 'runs:read',
     summary: 'A run as it stands now.',
-    headers: [IF_NONE_MATCH],
+    headers: [IF_NONE_MATCH, PREFER_WAIT],
     responses: {
-      200: { description: 'The snapshot.', schema: RunSnapshotSchema, headers: VALIDATED },
+      200: {
+        description: 'The snapshot.',
+        schema: RunSnapshotSchema,
+        headers: ['ETag', 'Preference-Applied'],
+      },
       304: UNCHANGED,
     },
     errors: ['run_expired'],

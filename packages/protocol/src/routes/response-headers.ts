@@ -39,6 +39,11 @@ export const RESPONSE_HEADERS = {
     schema: Type.String({ format: 'uri' }),
     always: true,
   },
+  'Preference-Applied': {
+    description: 'How long the answer was waited for at most, where the request asked for that.',
+    schema: Type.String({ pattern: '^wait=[0-9]+$' }),
+    always: false,
+  },
   'openwop-Idempotent-Replay': {
     description:
       'Only "true": this is the stored answer to an earlier request with the same Idempotency-Key.',

@@ -17,12 +17,18 @@ import type {
 import { type EventStreamOptions, followRun } from '../streams/event-stream.ts';
 import { type PagePromise, pagedList } from '../requests/page-promise.ts';
 import type { Streamed } from './run-events.ts';
-import type { Transport } from '../requests/transport.ts';
+import type { CallOptions, Transport } from '../requests/transport.ts';
 import { type WaitOptions, waitForRun } from './wait.ts';
 
 export interface Idempotent {
   /** Makes a repeat of the same request harmless. Default: a new one for each call, the same for its retries. */
   readonly idempotencyKey?: string;
+}
+
+export interface Waited {
+  /** Of whole seconds: the answer comes when the run has ended, is paused or waits for someone, or after so many. At most 60. */
+  readonly waitSeconds?: number;
+  readonly signal?: AbortSignal;
 }
 
 export interface CreateRunOptions extends Idempotent {
@@ -43,10 +49,11 @@ export interface PollOptions {
 }
 
 export interface Runs {
-  create(run: NewRun, options?: CreateRunOptions): ApiPromise<CreatedRun>;
+  /** With `waitSeconds`, and where the host knows it, `status` and `weft.lastEvent` say where the run has come to. */
+  create(run: NewRun, options?: CreateRunOptions & Waited): ApiPromise<CreatedRun>;
   /** Creates a run and waits for it, as `waitFor` does. The result is the run, whether it completed or failed. */
   createAndWait(run: NewRun, options?: CreateRunOptions & WaitOptions): Promise<RunDocument>;
-  get(runId: string): ApiPromise<RunDocument>;
+  get(runId: string, options?: Waited): ApiPromise<RunDocument>;
   cancel(runId: string, options?: Idempotent & { reason?: string }): ApiPromise<RunCommandAnswer>;
   bulkCancel(
     runIds: readonly string[],
@@ -82,22 +89,21 @@ export interface Runs {
 const LONGEST_POLL_S = 60;
 
 export function createRuns(transport: Transport): Runs {
-  const create = (run: NewRun, options: CreateRunOptions & WaitOptions = {}): ApiPromise<CreatedRun> =>
+  const create = (run: NewRun, options: CreateRunOptions & Waited = {}): ApiPromise<CreatedRun> =>
     transport.json(endpointOf('createRun'), {
-      body: run,
-      headers: {
+      ...held(options, {
         'idempotency-key': options.idempotencyKey,
         'x-dedup': options.exclusiveScope === true ? 'enforce' : undefined,
-      },
-      signal: options.signal,
+      }),
+      body: run,
     });
   return {
-    create: (run, options) => create(run, options),
+    create,
     createAndWait: async (run, options = {}) => {
       const { runId } = await create(run, options);
       return waitForRun(transport, runId, options);
     },
-    get: (runId) => transport.json(endpointOf('getRun', { runId })),
+    get: (runId, options = {}) => transport.json(endpointOf('getRun', { runId }), held(options)),
     cancel: (runId, options) => command(transport, endpointOf('cancelRun', { runId }), options),
     bulkCancel: (runIds, options = {}) =>
       transport.json(endpointOf('bulkCancelRuns'), {
@@ -126,6 +132,11 @@ export function createRuns(transport: Transport): Runs {
     release: (runId) => transport.json(endpointOf('releaseRun', { runId })),
     why: (runId) => transport.json(endpointOf('explainRun', { runId })),
   };
+}
+
+function held({ waitSeconds, signal }: Waited, headers: CallOptions['headers'] = {}): CallOptions {
+  const prefer = waitSeconds === undefined ? undefined : `wait=${waitSeconds}`;
+  return { headers: { ...headers, prefer }, heldMs: (waitSeconds ?? 0) * 1000, signal };
 }
 
 function command(

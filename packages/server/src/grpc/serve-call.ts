@@ -1,4 +1,4 @@
-import { runCooperatively, type Gate } from '@weft/engine';
+import { runCooperatively, type Gate, type StopSignal, StopSource } from '@weft/engine';
 import type { ErrorEnvelope, MessageShape, MethodShape } from '@weft/protocol';
 import type { SharedDoor } from '../app.ts';
 import { SMALL_ANSWER, SMALL_BODY } from '../http/bytes-in-flight.ts';
@@ -116,7 +116,7 @@ async function answerOnce(
   { context, options, tenant }: Pick<SharedDoor, 'context'> & { options: EncodeOptions; tenant: string },
 ): Promise<void> {
   if (served.operation === undefined) throw new Error(`${shape.name} is served nowhere.`);
-  const answered = await served.operation(call);
+  const answered = await served.operation(call, () => leaving(stream));
   if (answered.status >= 400) {
     fail(
       stream,
@@ -130,6 +130,12 @@ async function answerOnce(
   stream.sendMetadata(metadataOf(call, answered));
   await writer.write(message);
   stream.end();
+}
+
+function leaving(stream: GrpcStream): StopSignal {
+  const left = new StopSource();
+  whenClosed(stream, () => left.stop());
+  return left;
 }
 
 const EMPTY = Buffer.alloc(0);

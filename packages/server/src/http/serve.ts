@@ -3,6 +3,7 @@ import type { FastifyInstance, RouteHandlerMethod, RouteShorthandOptions } from 
 import { sendAnswer } from '../app-context.ts';
 import type { Operation } from '../call.ts';
 import type { Access, Guard } from './guard.ts';
+import { untilLeft } from './until-left.ts';
 
 export type ServeOptions = Access & Pick<RouteShorthandOptions, 'bodyLimit' | 'onRequest' | 'preParsing'>;
 
@@ -61,7 +62,7 @@ export function serveOperations(
           add(
             operationId,
             access,
-            async (call, reply) => sendAnswer(reply, await operation(call)),
+            async (call, reply) => sendAnswer(reply, await operation(call, () => untilLeft(reply))),
             operation,
           );
         },

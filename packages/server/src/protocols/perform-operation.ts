@@ -1,3 +1,4 @@
+import { StopSource } from '@weft/engine';
 import { type ErrorEnvelope, isJsonObject, type JsonObject, type OperationId, route } from '@weft/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { SharedDoor } from '../app.ts';
@@ -16,6 +17,9 @@ export class OperationRefused extends Error {
     this.details = details;
   }
 }
+
+/** These doors send no header that asks to wait. */
+const NEVER_LEFT = new StopSource();
 
 /** The door by which a request came that stands for others. */
 export interface ProtocolDoor extends SharedDoor {
@@ -42,7 +46,7 @@ export async function performOperation(
   try {
     await guard.admit(operationId, served.access, call);
     await served.access.before?.(call);
-    const { status, body: text } = await served.operation(call);
+    const { status, body: text } = await served.operation(call, () => NEVER_LEFT);
     const answered: unknown = JSON.parse(text);
     if (status >= 400) throw new OperationRefused(answered as ErrorEnvelope);
     if (!isJsonObject(answered))

@@ -13,6 +13,12 @@ import type {
 } from '../../ports/store.ts';
 import type { Caller, IdempotencyClaim, ReplayedAnswer } from './caller.ts';
 
+/** Where a run came to rest. */
+export interface RunEnd {
+  readonly status: SnapshotStatus;
+  readonly event: WireEvent;
+}
+
 export interface Runs {
   create(caller: Caller, request: NewRun, idempotency?: IdempotencyClaim<AcceptedRun>): Promise<Accepted>;
   /** A new run whose log begins as that of an earlier one. */
@@ -39,7 +45,17 @@ export interface Runs {
    * Waits until the run has an event after `afterSeq`, has ended, the time is up or the signal is aborted.
    * Resolves at once when one of these already holds.
    */
-  waitForEvents(runId: string, afterSeq: number, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  waitForEvents(runId: string, afterSeq: number, timeoutMs: number, signal: StopSignal): Promise<void>;
+  /**
+   * Waits until the run has ended, is paused, or waits for someone to answer: resolves with the last event of its log then. With undefined when
+   * the time is up, the signal is aborted or the caller may not see the run.
+   */
+  waitForEnd(
+    caller: Caller,
+    runId: string,
+    timeoutMs: number,
+    signal: StopSignal,
+  ): Promise<RunEnd | undefined>;
   /**
    * A live cursor over the log. Undefined when the caller may not see the run; so a 404 is decided before the first byte.
    * Each `next` resolves with at least one event, or with `[]` after `keepaliveMs` without one, or with undefined at the end

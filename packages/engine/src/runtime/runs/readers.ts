@@ -9,14 +9,22 @@ import {
 } from '@weft/protocol';
 import { FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import type { Plan } from '../../core/compile/plan.ts';
-import { isTerminalStatus, type RunState, type RunStatus, sourceName } from '../../model/run-state.ts';
+import {
+  isTerminalStatus,
+  isWaitingStatus,
+  type RunState,
+  type RunStatus,
+  sourceName,
+} from '../../model/run-state.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import type {
+  Caller,
   Cursor,
   EventPage,
   Explanation,
   FollowOptions,
   OpenInterrupt,
+  RunEnd,
   Runs,
   SnapshotView,
 } from '../../host/host.ts';
@@ -45,7 +53,7 @@ import { toWireEvent } from '../streams/wire-event.ts';
 /** What callers may read. Nothing here shows a fact that is not durable: a held run is read between its commits. */
 export type Readers = Pick<
   Runs,
-  'snapshot' | 'events' | 'waitForEvents' | 'follow' | 'list' | 'counts' | 'explain'
+  'snapshot' | 'events' | 'waitForEvents' | 'waitForEnd' | 'follow' | 'list' | 'counts' | 'explain'
 > & {
   /** Calls `use` with the state of the run, as it is durable. */
   withState<Result>(row: RunRow, use: (plan: Plan, state: RunState) => Result): Promise<Result>;
@@ -120,6 +128,28 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
     return { snapshot: withQuestions(await snapshot, shown), ...rest };
   }
 
+  /** Where the run came to rest; undefined where it does not exist for the caller. */
+  async function endOf({ tenant }: Caller, runId: string): Promise<RunEnd | 'moving' | undefined> {
+    const finished = dependencies.finished.get(runId, tenant);
+    const ended = finished?.events.at(-1);
+    if (finished !== undefined && ended !== undefined)
+      return { status: finished.status, event: toWireEvent(finished.record, ended) };
+    const row = await store.readRun(runId, tenant);
+    if (row === undefined) return undefined;
+    const { record, head, nextSeq, pendingCommands } = row;
+    const status = shownStatus(head.status, pendingCommands);
+    if (!isOver(row) && !isAtRest(status)) return 'moving';
+    const [last] = await store.readEvents(runId, nextSeq - 1, 1, PAGE_BYTES);
+    if (last === undefined) throw new DamagedRunError(runId, nextSeq - 1);
+    return { status, event: toWireEvent(record, last) };
+  }
+
+  /** False where only the store can tell. */
+  async function isSeenMoving(runId: string): Promise<boolean> {
+    const held = await dispatcher.actor(runId)?.read(({ state }) => state.status);
+    return held !== undefined && !isAtRest(held.value);
+  }
+
   return {
     withState,
     async snapshot(caller, runId) {
@@ -159,6 +189,23 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
           if (row === undefined || row.nextSeq > afterSeq + 1 || isOver(row)) return;
           const left = until - performance.now();
           if (left <= 0 || !(await attachment.changed(version, left, signal))) return;
+        }
+      } finally {
+        attachment.detach();
+      }
+    },
+
+    async waitForEnd(caller, runId, timeoutMs, signal) {
+      const attachment = feed.attach(runId);
+      const until = performance.now() + timeoutMs;
+      try {
+        for (let mayBeAtRest = true; ; ) {
+          const version = attachment.version();
+          const found = mayBeAtRest ? await endOf(caller, runId) : 'moving';
+          if (found !== 'moving') return found;
+          const left = until - performance.now();
+          if (left <= 0 || !(await attachment.changed(version, left, signal))) return undefined;
+          mayBeAtRest = !(await isSeenMoving(runId));
         }
       } finally {
         attachment.detach();
@@ -254,6 +301,11 @@ function withQuestions(snapshot: RunSnapshot, questions: readonly OpenInterrupt[
     ...(isWaiting && { currentNodeId: first.nodeId, interrupt: first }),
     ...((!isWaiting || questions.length > 1) && { interrupts: questions }),
   };
+}
+
+/** Nothing comes of such a run before someone does something. */
+function isAtRest(status: SnapshotStatus): boolean {
+  return isTerminalStatus(status) || isWaitingStatus(status) || status === 'paused';
 }
 
 function pageOf({ record, events, status }: FinishedRun, afterSeq: number, limit: number): EventPage {

@@ -130,7 +130,8 @@ export async function openReplay(
     }
     readTo = page.length === 0 ? length : readTo + page.length;
     if (readTo < length) return;
-    if (source !== undefined) for (const event of await restOfCutUnit(store, source, length)) reader.push(event);
+    if (source !== undefined)
+      for (const event of await restOfCutUnit(store, source, length)) reader.push(event);
     reader.end();
   }
 

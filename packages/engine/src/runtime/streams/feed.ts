@@ -1,3 +1,4 @@
+import type { StopSignal } from '../../model/node-type.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { StoredEvent } from '../../ports/store.ts';
 import { createEphemeralMap } from '../collections/ephemeral-map.ts';
@@ -34,7 +35,7 @@ export interface Attachment {
    */
   since(fromSeq: number): readonly StoredWireEvent[] | undefined;
   /** Resolves with true once the version differs from the one given, with false when the time is up or the signal aborted. */
-  changed(version: number, timeoutMs: number, signal: AbortSignal): Promise<boolean>;
+  changed(version: number, timeoutMs: number, signal: StopSignal): Promise<boolean>;
   /** Calls after every change of the version, until the returned function is called. `call` must not throw. */
   listen(call: () => void): () => void;
   detach(): void;
@@ -197,12 +198,7 @@ function listen(channel: Channel, call: () => void): () => void {
   };
 }
 
-function changed(
-  channel: Channel,
-  version: number,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<boolean> {
+function changed(channel: Channel, version: number, timeoutMs: number, signal: StopSignal): Promise<boolean> {
   if (channel.version !== version) return Promise.resolve(true);
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -216,6 +212,6 @@ function changed(
     const stop = listen(channel, () => settle(true));
     const timer = setTimeout(leave, timeoutMs);
     timer.unref();
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', leave);
   });
 }

@@ -1,6 +1,7 @@
-import type { AcceptedRun, Caller, NewRun } from '@weft/engine';
+import type { AcceptedRun, Caller, NewRun, RunEnd, StopSignal } from '@weft/engine';
 import {
   type CreateRunRequest,
+  type CreateRunResponse,
   CreateRunSchema,
   HostError,
   isJsonObject,
@@ -10,9 +11,10 @@ import {
   route,
 } from '@weft/protocol';
 import { callerOf, type Routes } from '../../app-context.ts';
-import type { Call } from '../../call.ts';
+import type { Answered, Call } from '../../call.ts';
 import { idempotencyOf, replayOf } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
+import { openWait, preferredWait } from '../../http/prefer-wait.ts';
 import { parseInteger } from '../../http/query.ts';
 import { traceparentOf } from '../../http/trace-context.ts';
 
@@ -21,7 +23,27 @@ const parseCreateRun = bodyParser(CreateRunSchema);
 
 /** Starts a run. The hot path: no closures unless the request has an Idempotency-Key. */
 export const createRunRoutes: Routes = (serve, context) => {
-  serve.everywhere('createRun', { isNewWork: true }, async (call) => {
+  serve.everywhere('createRun', { isNewWork: true }, (call, leaving) => {
+    const seconds = preferredWait(call);
+    // What ended the run is for those who may read it.
+    const mayWait = seconds !== undefined && callerOf(call).scopes.has('runs:read');
+    return mayWait ? createAndWait(call, seconds, leaving) : create(call);
+  });
+
+  async function createAndWait(call: Call, seconds: number, leaving: () => StopSignal): Promise<Answered> {
+    const waiting = openWait(context, callerOf(call), seconds, leaving);
+    try {
+      const answered = await create(call);
+      const created = JSON.parse(answered.body) as CreateRunResponse;
+      const end = await waiting.forEnd(created.runId);
+      const body = end === undefined ? answered.body : renderEnded(created, end);
+      return { ...answered, body, headers: { ...answered.headers, ...waiting.headers } };
+    } finally {
+      waiting.end();
+    }
+  }
+
+  async function create(call: Call): Promise<Answered> {
     const caller = callerOf(call);
     const body = call.body as Json | undefined;
     refuseForeignTenant(body, caller);
@@ -43,8 +65,14 @@ export const createRunRoutes: Routes = (serve, context) => {
     if (accepted.replayed) return replayOf(accepted, { location: statusUrlOf(accepted.body) });
     const location = origin + pathOf('getRun', { runId: accepted.runId });
     return { status: 201, body: renderCreated(origin, accepted), headers: { location } };
-  });
+  }
 };
+
+/** The event is text already, and may be long. */
+function renderEnded({ weft, ...created }: CreateRunResponse, { status, event }: RunEnd): string {
+  const head = JSON.stringify({ ...created, status, weft: { ...weft, lastEvent: null } });
+  return `${head.slice(0, -'null}}'.length)}${event.document}}}`;
+}
 
 function renderCreated(origin: string, { runId, status, ignoredInputs }: AcceptedRun): string {
   const eventsUrl = origin + pathOf('streamRunEvents', { runId });

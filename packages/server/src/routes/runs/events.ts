@@ -41,7 +41,7 @@ export const eventsRoutes: Routes = (serve, context) => {
     const waiting = context.streams.open(caller.tenant, 'poll');
     reply.raw.on('close', waiting.end);
     try {
-      await context.host.runs.waitForEvents(runId, afterSeq, timeout * 1000, waiting.signal.asAbortSignal());
+      await context.host.runs.waitForEvents(runId, afterSeq, timeout * 1000, waiting.signal);
     } finally {
       waiting.end();
     }
