@@ -12,12 +12,14 @@ export interface AnswerFormat {
 export interface Piece {
   readonly holder: { [name: string]: Json };
   readonly name: string;
+  /** Of the answer itself, and not of what is thought before it, or of what a tool is called with. */
+  readonly isAnswer: boolean;
 }
 
 export const OPENAI_ANSWERS: AnswerFormat = {
   pieceIn({ choices }) {
     const choice = onlyOne(choices);
-    return pieceOf(choice?.['delta'], ['content', 'reasoning_content', 'reasoning']);
+    return pieceOf(choice?.['delta'], 'content', ['reasoning_content', 'reasoning']);
   },
   usageIn({ usage }) {
     if (!isJsonObject(usage)) return undefined;
@@ -33,7 +35,7 @@ export const OPENAI_ANSWERS: AnswerFormat = {
 /** The beginning of an answer says what the question took; what was said so far comes with the end, and before it where the server likes. */
 export const ANTHROPIC_ANSWERS: AnswerFormat = {
   pieceIn: ({ type, delta }) =>
-    type === 'content_block_delta' ? pieceOf(delta, ['text', 'thinking', 'partial_json']) : undefined,
+    type === 'content_block_delta' ? pieceOf(delta, 'text', ['thinking', 'partial_json']) : undefined,
   usageIn({ message, usage: later }) {
     const usage = isJsonObject(message) ? message['usage'] : later;
     if (!isJsonObject(usage)) return undefined;
@@ -55,7 +57,7 @@ export const ANTHROPIC_ANSWERS: AnswerFormat = {
 export const GEMINI_ANSWERS: AnswerFormat = {
   pieceIn({ candidates }) {
     const content = onlyOne(candidates)?.['content'];
-    return pieceOf(isJsonObject(content) ? onlyOne(content['parts']) : undefined, ['text']);
+    return pieceOf(isJsonObject(content) ? onlyOne(content['parts']) : undefined, 'text', []);
   },
   usageIn({ usageMetadata }) {
     if (!isJsonObject(usageMetadata)) return undefined;
@@ -76,14 +78,15 @@ export const GEMINI_ANSWERS: AnswerFormat = {
 /** Members without content of their own, next to the one that has it. */
 const SILENT: ReadonlySet<string> = new Set(['role', 'type', 'thought']);
 
-function pieceOf(holder: Json | undefined, names: readonly string[]): Piece | undefined {
+function pieceOf(holder: Json | undefined, answer: string, others: readonly string[]): Piece | undefined {
   if (!isJsonObject(holder)) return undefined;
   const said = Object.keys(holder).filter(
     (name) => !SILENT.has(name) && holder[name] !== null && holder[name] !== '',
   );
   const [name = ''] = said;
-  if (said.length !== 1 || !names.includes(name) || typeof holder[name] !== 'string') return undefined;
-  return { holder, name };
+  const isAnswer = name === answer && holder['thought'] !== true;
+  if (said.length !== 1 || typeof holder[name] !== 'string') return undefined;
+  return name === answer || others.includes(name) ? { holder, name, isAnswer } : undefined;
 }
 
 function onlyOne(list: Json | undefined): JsonObject | undefined {

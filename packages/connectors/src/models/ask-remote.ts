@@ -4,6 +4,7 @@ import { condenseEvents } from './condensed-events.ts';
 import { egressFetch } from './egress-fetch.ts';
 import { type GatheredChunks, gatherChunks } from './gathered-chunks.ts';
 import { modelFailure } from './model-failures.ts';
+import { createLiveText } from './live-text.ts';
 import type { ProviderConfig } from './models-config.ts';
 import type { RemoteKind } from './provider-kinds.ts';
 import { readStream } from './read-stream.ts';
@@ -34,9 +35,11 @@ export async function askRemote(
   const timeout = AbortSignal.timeout(timeoutMs);
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, timeout, over.signal]);
-  const events = condenseEvents(kind.answers);
-  const fetch = egressFetch({ context, signal, baseUrl, events, pace });
   const chunks = gatherChunks(context.emit, SETTLE_MS);
+  const live = createLiveText(chunks);
+  // To an answer by a schema some providers come over a tool, and what they say next to it is no answer.
+  const events = condenseEvents(kind.answers, request.outputSchema === undefined ? live : undefined);
+  const fetch = egressFetch({ context, signal, baseUrl, events, pace });
   const reasoning = gatherChunks(({ chunk, isLast }) => context.onReasoning?.(chunk, isLast), SETTLE_MS);
   const ended = context.meter?.begin(() => {
     const usage = events.usage();
@@ -46,12 +49,12 @@ export async function askRemote(
     await pace.turn();
     const opened = await kind.open(model, { name, baseUrl, apiKey, fetch });
     const { stream } = await opened.doStream(callOptions(request, signal));
-    const reply = await readStream(stream, model, { chunks, reasoning });
+    const reply = await readStream(stream, model, { chunks, live, reasoning });
     ended?.(true);
     return reply;
   } catch (error) {
-    reasoning.breakOff();
-    chunks.breakOff();
+    reasoning.flush();
+    chunks.flush();
     ended?.(false);
     const failure = modelFailure(error, {
       provider: name,

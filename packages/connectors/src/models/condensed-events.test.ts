@@ -50,6 +50,52 @@ describe.each(FORMATS)('a stream in the format of $name', ({ answers, wire }) =>
     }
   });
 
+  it('is told piece by piece while text only continues, and given as one event when something else comes', () => {
+    const told: string[] = [];
+    const given: string[] = [];
+    const live = {
+      tell: (text: string) => told.push(text) > 0,
+      given: (text: string) => void given.push(text),
+      said: () => undefined,
+    };
+    const events = condenseEvents(answers, live);
+    const [first = '', ...more] = pieces;
+
+    const atFirst = events.take([...before, first].join(''));
+    const meanwhile = more.map((piece) => events.take(piece)).join('');
+    const atLast = events.take(after.join(''));
+
+    expect(eventsIn(atFirst)).toEqual(eventsIn([...before, first].join('')));
+    expect([meanwhile, told]).toEqual(['', SCRIPT.text?.slice(1)]);
+    const rest = wire.piece((SCRIPT.text ?? []).slice(1).join(''));
+    expect(eventsIn(atLast)).toEqual(eventsIn([rest, ...after].join('')));
+    expect(given.join('')).toBe(SCRIPT.text?.join(''));
+  });
+
+  it('is given as it comes where it may not be told', () => {
+    const events = condenseEvents(answers, {
+      tell: () => false,
+      given: () => undefined,
+      said: () => undefined,
+    });
+
+    const given = [...before, ...pieces].map((piece) => events.take(piece));
+
+    expect(given.join('')).toBe([...before, ...pieces].join(''));
+  });
+
+  it('has what was kept at its end', () => {
+    const events = condenseEvents(answers, {
+      tell: () => true,
+      given: () => undefined,
+      said: () => undefined,
+    });
+    for (const piece of [...before, ...pieces]) events.take(piece);
+
+    expect(eventsIn(events.rest())).toEqual(eventsIn(wire.piece((SCRIPT.text ?? []).slice(1).join(''))));
+    expect(events.rest()).toBe('');
+  });
+
   it('says of tokens what was said so far, and nothing before', () => {
     const events = condenseEvents(answers);
     expect(events.usage()).toBeUndefined();

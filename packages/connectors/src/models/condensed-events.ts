@@ -1,6 +1,7 @@
 import type { Usage } from '@weft/engine';
 import { isJsonObject, type JsonObject } from '@weft/protocol';
 import type { AnswerFormat, Piece } from './answer-formats.ts';
+import type { LiveText } from './live-text.ts';
 
 /** More than any provider puts into one event: without an end by then, this is no stream of events. */
 const MOST_OPEN = 1024 * 1024;
@@ -8,12 +9,13 @@ const BETWEEN = /\r?\n\r?\n/;
 
 /**
  * The server-sent events of an answer, as few as say the same: pieces of text that follow each other become one. What a library makes of an
- * event costs it about as much as the host needs to record it, so that fewer events are the cheapest way to be quick.
+ * event costs several times what the host needs to record it. So text that only continues the text before it is told at once, and kept for the
+ * library until something else comes.
  */
 export interface CondensedEvents {
-  /** The whole events up to here that were not given yet. */
+  /** The whole events up to here that were not given yet, but for those that are kept. */
   take(text: string): string;
-  /** What is left of a stream that has ended. */
+  /** What is kept, and what is left of a stream that has ended. */
   rest(): string;
   /** By the word of the provider; undefined while it has said nothing. */
   usage(): Usage | undefined;
@@ -29,8 +31,13 @@ interface Open {
   text: string | undefined;
 }
 
-export function condenseEvents(format: AnswerFormat): CondensedEvents {
+/** Without `live` nothing is told at once. */
+export function condenseEvents(format: AnswerFormat, live?: LiveText): CondensedEvents {
   let held = '';
+  /** What text has to be like to continue what came last. */
+  let continued: string | undefined;
+  /** Told, and not given yet. */
+  let kept: Open | undefined;
   let said: Partial<Usage> | undefined;
 
   function read(text: string): Open | undefined {
@@ -46,18 +53,36 @@ export function condenseEvents(format: AnswerFormat): CondensedEvents {
     return { piece, event, head, likeness: head + likenessOf(event, piece), text };
   }
 
-  function condense(texts: readonly string[]): string {
-    const kept: (Open | string)[] = [];
+  function condense(texts: readonly string[]): (Open | string)[] {
+    const few: (Open | string)[] = [];
     for (const text of texts) {
       if (text === '') continue;
       const open = read(text);
-      const last = kept.at(-1);
-      if (open === undefined) kept.push(text);
+      const last = few.at(-1);
+      if (open === undefined) few.push(text);
       else if (typeof last === 'object' && last.likeness === open.likeness)
-        kept[kept.length - 1] = joined(last, open);
-      else kept.push(open);
+        few[few.length - 1] = joined(last, open);
+      else few.push(open);
     }
-    return kept.map((each) => `${typeof each === 'string' ? each : written(each)}\n\n`).join('');
+    return few;
+  }
+
+  /** True when all there is was told. */
+  function tell(few: readonly (Open | string)[]): boolean {
+    const [only] = few;
+    if (live === undefined || few.length !== 1 || typeof only !== 'object') return false;
+    if (!only.piece.isAnswer || only.likeness !== continued || !live.tell(textOf(only))) return false;
+    kept = kept === undefined ? only : joined(kept, only);
+    return true;
+  }
+
+  function give(few: readonly (Open | string)[]): string {
+    const all = kept === undefined ? few : [kept, ...few];
+    kept = undefined;
+    const last = few.at(-1);
+    if (last !== undefined) continued = typeof last === 'object' ? last.likeness : undefined;
+    for (const each of all) if (typeof each === 'object' && each.piece.isAnswer) live?.given(textOf(each));
+    return all.map((each) => `${typeof each === 'string' ? each : written(each)}\n\n`).join('');
   }
 
   return {
@@ -67,10 +92,11 @@ export function condenseEvents(format: AnswerFormat): CondensedEvents {
       if (end < 3) return held.length > MOST_OPEN ? this.rest() : '';
       const whole = held.slice(0, end);
       held = held.slice(end);
-      return condense(whole.split(BETWEEN));
+      const few = condense(whole.split(BETWEEN));
+      return tell(few) ? '' : give(few);
     },
     rest() {
-      const rest = held;
+      const rest = give([]) + held;
       held = '';
       return rest;
     },
@@ -100,9 +126,13 @@ function likenessOf(event: JsonObject, { holder, name }: Piece): string {
   return `${name} ${likeness}`;
 }
 
+function textOf({ piece: { holder, name } }: Open): string {
+  return String(holder[name]);
+}
+
 function joined(first: Open, second: Open): Open {
   const { holder, name } = second.piece;
-  holder[name] = `${String(first.piece.holder[first.piece.name])}${String(holder[name])}`;
+  holder[name] = textOf(first) + textOf(second);
   return { ...second, text: undefined };
 }
 

@@ -55,7 +55,7 @@ describe('pieces of text', () => {
     const { emitted, chunks } = gathering();
 
     chunks.add('half');
-    chunks.breakOff();
+    chunks.flush();
     vi.runAllTimers();
 
     expect(emitted).toEqual([{ chunk: 'half', isLast: false }]);

@@ -10,8 +10,8 @@ export interface GatheredChunks {
   add(text: string): void;
   /** Emits what is left as the last piece. */
   end(meta: JsonObject): void;
-  /** Emits what is left of a stream that has broken; no piece of it is the last. */
-  breakOff(): void;
+  /** Emits what there is; no piece of it is the last. */
+  flush(): void;
   readonly hasEmitted: boolean;
 }
 
@@ -47,7 +47,7 @@ export function gatherChunks(emit: ModelContext['emit'], waitMs = MOST_MS): Gath
       hasEmitted = true;
       emit({ chunk: take(true), isLast: true, meta });
     },
-    breakOff: flush,
+    flush,
     get hasEmitted() {
       return hasEmitted;
     },

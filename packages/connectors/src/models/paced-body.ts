@@ -14,60 +14,71 @@ export async function* pacedBody(
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   const decoder = new TextDecoder();
-  const pieces = source[Symbol.asyncIterator]();
   let text = '';
   let isOver = false;
   let failure: { readonly error: unknown } | undefined;
-  let reading: Promise<void> | undefined;
+  let isFirstAwaited = false;
+  let onEnough = (): void => undefined;
+  let onTaken = (): void => undefined;
 
-  /** One at a time, for all readers. */
-  function read(): Promise<void> {
-    reading ??= readNext();
-    return reading;
-  }
-
-  async function readNext(): Promise<void> {
+  /** As it comes, until a lot is held. */
+  async function read(): Promise<void> {
     try {
-      const next = await pieces.next();
-      isOver = next.done === true;
-      text += next.done === true ? decoder.decode() : decoder.decode(next.value, { stream: true });
+      for await (const bytes of source) {
+        text += decoder.decode(bytes, { stream: true });
+        if (isFirstAwaited) onEnough();
+        if (text.length < MOST_CHARACTERS) continue;
+        onEnough();
+        await new Promise<void>((resolve) => (onTaken = resolve));
+      }
+      text += decoder.decode();
     } catch (error) {
       failure = { error };
-      isOver = true;
     }
-    reading = undefined;
+    isOver = true;
+    onEnough();
+  }
+
+  /** Until something has come. */
+  async function first(): Promise<void> {
+    if (text !== '' || isOver) return;
+    isFirstAwaited = true;
+    await new Promise<void>((resolve) => (onEnough = resolve));
+    isFirstAwaited = false;
   }
 
   /** Until it is the turn of this stream, it has ended, or it holds a lot. */
   async function gather(): Promise<void> {
-    let isDue = false;
-    let leave = (): void => undefined;
-    const due = new Promise<void>((resolve) => {
-      leave = pace.wait(() => {
-        isDue = true;
+    if (isOver || text.length >= MOST_CHARACTERS) return;
+    await new Promise<void>((resolve) => {
+      const leave = pace.wait(resolve);
+      onEnough = () => {
+        leave();
         resolve();
-      });
+      };
     });
-    while (!isDue && !isOver && text.length < MOST_CHARACTERS) await Promise.race([read(), due]);
-    leave();
   }
 
   pace.opened();
   try {
-    await read();
+    void read();
+    await first();
     for (;;) {
-      const whole = events.take(text) + (isOver ? events.rest() : '');
+      const isLast = isOver;
+      const whole = events.take(text) + (isLast ? events.rest() : '');
       text = '';
+      onTaken();
       if (whole !== '') {
         await pace.turn();
         yield encoder.encode(whole);
       }
-      if (failure !== undefined) throw failure.error;
-      if (isOver && text === '') return;
-      if (text === '') await read();
-      if (!isOver) await gather();
+      if (isLast && failure !== undefined) throw failure.error;
+      if (isLast) return;
+      await first();
+      await gather();
     }
   } finally {
     pace.closed();
+    onTaken();
   }
 }

@@ -99,6 +99,32 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
     expect(chunks.map(({ chunk }) => chunk).join('')).toBe('Seven.');
   });
 
+  it('tells a text that comes slowly once, in its order, between what is thought before and called after it', async () => {
+    const text = Array.from({ length: 30 }, (_, index) => `word ${index} 🧵“\\n”\n`);
+    const toolCalls = [{ id: 'call-1', name: 'look_up', arguments: '{"id":"7"}' }];
+    server.say({ reasoning: ['First, ', 'the facts.'], text, everyMs: 8, toolCalls });
+    const told: string[] = [];
+
+    const { reply, chunks, reasoning } = await callModel(options({ request: { tools: [TOOL] } }), [], told);
+
+    const order = [...(kind === 'openai' ? [] : ['reasoning']), 'text'];
+    expect(told.filter((what, index) => what !== told[index - 1])).toEqual(order);
+    expect(reasoning.join('')).toBe(kind === 'openai' ? '' : 'First, the facts.');
+    expect(reply.text).toBe(text.join(''));
+    expect(chunks.map(({ chunk }) => chunk).join('')).toBe(reply.text);
+    expect(chunks.length).toBeGreaterThan(3);
+    expect(reply.toolCalls).toMatchObject([{ name: 'look_up' }]);
+  });
+
+  it('tells of an answer by a schema what is the answer, and nothing else', async () => {
+    const outputSchema = { type: 'object', properties: { mood: { type: 'string' } }, required: ['mood'] };
+    server.say({ text: ['{"mood"', ':', ' "fi', 'ne', '"}', ' '], everyMs: 25 });
+
+    const { reply, chunks } = await call({ request: { outputSchema } });
+
+    expect(chunks.map(({ chunk }) => chunk).join('')).toBe(reply.text);
+  });
+
   it('takes tools, calls and results', async () => {
     server.say({ toolCalls: [{ id: 'call-1', name: 'look_up', arguments: '{"id":"7"}' }] });
 
@@ -179,6 +205,16 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
 
     await expect(call()).rejects.toMatchObject({ code, retryable, details: { provider: 'it', status } });
     expect(server.asked).toHaveLength(1);
+  });
+
+  it('has told what came before its stream breaks', async () => {
+    const text = Array.from({ length: 15 }, (_, index) => `word ${index} `);
+    server.say({ text, everyMs: 8, after: 'break' });
+    const chunks: OutputChunk[] = [];
+
+    await expect(callModel(options(), chunks)).rejects.toMatchObject({ code: 'provider_unavailable' });
+
+    expect(chunks.map(({ chunk }) => chunk).join('')).toBe(text.join(''));
   });
 
   it.each(['break', 'end'] as const)('can be tried again when its stream just stops (%s)', async (after) => {

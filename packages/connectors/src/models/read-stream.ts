@@ -8,6 +8,7 @@ import {
   type Usage,
 } from '@weft/engine';
 import type { GatheredChunks } from './gathered-chunks.ts';
+import type { LiveText } from './live-text.ts';
 
 type Finish = Extract<LanguageModelV3StreamPart, { type: 'finish' }>;
 
@@ -25,6 +26,7 @@ interface Heard {
 /** Where an answer is handed on as it comes. */
 export interface Listeners {
   readonly chunks: GatheredChunks;
+  readonly live: LiveText;
   readonly reasoning: GatheredChunks;
 }
 
@@ -45,13 +47,13 @@ export async function readStream(
   return reply;
 }
 
-function hear(heard: Heard, part: LanguageModelV3StreamPart, { chunks, reasoning }: Listeners): void {
+function hear(heard: Heard, part: LanguageModelV3StreamPart, { live, reasoning }: Listeners): void {
   switch (part.type) {
     case 'text-delta':
       // It thought first, and is shown to have.
-      reasoning.breakOff();
+      reasoning.flush();
       heard.text += part.delta;
-      chunks.add(part.delta);
+      live.said(part.delta);
       return;
     case 'reasoning-delta':
       heard.reasoning += part.delta;

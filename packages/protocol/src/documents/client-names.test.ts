@@ -121,7 +121,7 @@ describe('every text that a client sends', () => {
   it.each(parameters)('is a name or has a closed form: the parameter %s', (id, schema) => {
     const undecided = textFields(schema).filter(({ kind }) => kind !== 'name' && kind !== 'fixed');
 
-    // These two are read by a stricter rule in the server, and never kept.
+    // These are read by a stricter rule in the server, and never kept.
     expect(/ (?:Idempotency-Key|If-None-Match|Prefer)$/.test(id) ? [] : undecided).toEqual([]);
   });
 

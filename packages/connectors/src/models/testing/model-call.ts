@@ -41,8 +41,12 @@ const secretsOf = (values: Readonly<Record<string, string>> = {}) => ({
 /** Admits nothing by itself: what goes out goes to the place that the configuration names. */
 const egress = createEgress({ allow: [], connectTimeoutMs: 5_000 });
 
-/** Asks as a node does, over real sockets. `chunks` is filled even when the call fails. */
-export async function callModel(options: CallOptions, chunks: OutputChunk[] = []): Promise<Called> {
+/** Asks as a node does, over real sockets. `chunks` is filled even when the call fails; `told` has what kind each piece is of, in their order. */
+export async function callModel(
+  options: CallOptions,
+  chunks: OutputChunk[] = [],
+  told: string[] = [],
+): Promise<Called> {
   const models = createModels(readModelsConfig(options.config));
   const provider = models.providerFor({
     model: options.request?.model,
@@ -55,11 +59,17 @@ export async function callModel(options: CallOptions, chunks: OutputChunk[] = []
   const context: ModelContext = {
     signal: options.signal ?? new AbortController().signal,
     invocationId: 'invocation-1',
-    emit: (chunk) => void chunks.push(chunk),
+    emit(chunk) {
+      chunks.push(chunk);
+      told.push('text');
+    },
     egress,
     secrets: secretsOf(options.secrets),
     holdsClaim: () => true,
-    onReasoning: (text) => void reasoning.push(text),
+    onReasoning(text) {
+      reasoning.push(text);
+      if (text !== '') told.push('reasoning');
+    },
     meter: options.meter,
   };
   const request = { messages: [{ role: 'user' as const, text: 'Speak.' }], ...options.request };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@weft/protocol';
 
 /** What a server of a provider was asked. */
@@ -14,6 +15,8 @@ export interface Asked {
 export interface Script {
   /** Pieces of the answer's text. */
   readonly text?: readonly string[];
+  /** Between two pieces; all at once when left out. */
+  readonly everyMs?: number;
   /** Pieces of what it reasons before. */
   readonly reasoning?: readonly string[];
   readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
@@ -68,14 +71,20 @@ export async function startWireServer(format: WireFormat): Promise<WireServer> {
       return;
     }
     const model = typeof body['model'] === 'string' ? body['model'] : 'invented';
-    stream(response, script, model);
+    await stream(response, script, model);
   }
 
-  function stream(response: ServerResponse, script: Script, model: string): void {
+  async function stream(response: ServerResponse, script: Script, model: string): Promise<void> {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of format.begin(model, script)) response.write(event);
-    for (const piece of script.reasoning ?? []) response.write(format.thought?.(piece) ?? '');
-    for (const piece of script.text ?? []) response.write(format.piece(piece));
+    const { everyMs, reasoning = [], text = [] } = script;
+    for (const event of [
+      ...reasoning.map((piece) => format.thought?.(piece) ?? ''),
+      ...text.map(format.piece),
+    ]) {
+      response.write(event);
+      if (everyMs !== undefined) await pause(everyMs);
+    }
     switch (script.after) {
       case 'break':
         response.write(' ', () => response.destroy());
