@@ -9,22 +9,14 @@ import {
 } from '@weft/protocol';
 import { FOLD_VERSION } from '../../core/fold/checkpoint.ts';
 import type { Plan } from '../../core/compile/plan.ts';
-import {
-  isTerminalStatus,
-  isWaitingStatus,
-  type RunState,
-  type RunStatus,
-  sourceName,
-} from '../../model/run-state.ts';
+import { isTerminalStatus, type RunState, type RunStatus, sourceName } from '../../model/run-state.ts';
 import { DamagedRunError } from '../../model/damaged-run-error.ts';
 import type {
-  Caller,
   Cursor,
   EventPage,
   Explanation,
   FollowOptions,
   OpenInterrupt,
-  RunEnd,
   Runs,
   SnapshotView,
 } from '../../host/host.ts';
@@ -44,11 +36,12 @@ import { openCursor } from '../streams/follow.ts';
 import { openInterrupts } from '../interrupts/interrupts.ts';
 import { nextTurn } from '../fairness/run-cooperatively.ts';
 import type { Links } from '../interrupts/links.ts';
-import { quarantineOf, shownStatus } from './run-status.ts';
+import { isOver, quarantineOf, shownStatus } from './run-status.ts';
 import { snapshotOf } from './snapshot-of.ts';
 import { LARGE_STATE_BYTES, type RunStates } from './states.ts';
 import type { KeptForReaders } from '../streams/values.ts';
 import { toWireEvent } from '../streams/wire-event.ts';
+import { createWaitForEnd } from './wait-for-end.ts';
 
 /** What callers may read. Nothing here shows a fact that is not durable: a held run is read between its commits. */
 export type Readers = Pick<
@@ -128,29 +121,8 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
     return { snapshot: withQuestions(await snapshot, shown), ...rest };
   }
 
-  /** Where the run came to rest; undefined where it does not exist for the caller. */
-  async function endOf({ tenant }: Caller, runId: string): Promise<RunEnd | 'moving' | undefined> {
-    const finished = dependencies.finished.get(runId, tenant);
-    const ended = finished?.events.at(-1);
-    if (finished !== undefined && ended !== undefined)
-      return { status: finished.status, event: toWireEvent(finished.record, ended) };
-    const row = await store.readRun(runId, tenant);
-    if (row === undefined) return undefined;
-    const { record, head, nextSeq, pendingCommands } = row;
-    const status = shownStatus(head.status, pendingCommands);
-    if (!isOver(row) && !isAtRest(status)) return 'moving';
-    const [last] = await store.readEvents(runId, nextSeq - 1, 1, PAGE_BYTES);
-    if (last === undefined) throw new DamagedRunError(runId, nextSeq - 1);
-    return { status, event: toWireEvent(record, last) };
-  }
-
-  /** False where only the store can tell. */
-  async function isSeenMoving(runId: string): Promise<boolean> {
-    const held = await dispatcher.actor(runId)?.read(({ state }) => state.status);
-    return held !== undefined && !isAtRest(held.value);
-  }
-
   return {
+    ...createWaitForEnd(dependencies),
     withState,
     async snapshot(caller, runId) {
       const row = await store.readRun(runId, caller.tenant);
@@ -189,23 +161,6 @@ export function createReaders(dependencies: ReaderDependencies): Readers {
           if (row === undefined || row.nextSeq > afterSeq + 1 || isOver(row)) return;
           const left = until - performance.now();
           if (left <= 0 || !(await attachment.changed(version, left, signal))) return;
-        }
-      } finally {
-        attachment.detach();
-      }
-    },
-
-    async waitForEnd(caller, runId, timeoutMs, signal) {
-      const attachment = feed.attach(runId);
-      const until = performance.now() + timeoutMs;
-      try {
-        for (let mayBeAtRest = true; ; ) {
-          const version = attachment.version();
-          const found = mayBeAtRest ? await endOf(caller, runId) : 'moving';
-          if (found !== 'moving') return found;
-          const left = until - performance.now();
-          if (left <= 0 || !(await attachment.changed(version, left, signal))) return undefined;
-          mayBeAtRest = !(await isSeenMoving(runId));
         }
       } finally {
         attachment.detach();
@@ -286,11 +241,6 @@ function wanted(status: readonly SnapshotStatus[]): (row: RunRow) => boolean {
     status.includes(head.status) || shownStatus(head.status, pendingCommands) === 'cancelling';
 }
 
-/** Nothing more will happen to it: it has ended, or it was imported. */
-function isOver({ head, record }: RunRow): boolean {
-  return isTerminalStatus(head.status) || record.imported !== undefined;
-}
-
 /** While the run waits, the question it waits for stands on the snapshot; all that are open, when there are several. */
 function withQuestions(snapshot: RunSnapshot, questions: readonly OpenInterrupt[]): RunSnapshot {
   const [first] = questions;
@@ -301,11 +251,6 @@ function withQuestions(snapshot: RunSnapshot, questions: readonly OpenInterrupt[
     ...(isWaiting && { currentNodeId: first.nodeId, interrupt: first }),
     ...((!isWaiting || questions.length > 1) && { interrupts: questions }),
   };
-}
-
-/** Nothing comes of such a run before someone does something. */
-function isAtRest(status: SnapshotStatus): boolean {
-  return isTerminalStatus(status) || isWaitingStatus(status) || status === 'paused';
 }
 
 function pageOf({ record, events, status }: FinishedRun, afterSeq: number, limit: number): EventPage {

@@ -12,3 +12,8 @@ export function quarantineOf({ head, suspicion }: RunRow): { since: string; reas
 export function shownStatus(status: RunStatus, pending: RunRow['pendingCommands']): RunStatus | 'cancelling' {
   return !isTerminalStatus(status) && pending.includes('cancel') ? 'cancelling' : status;
 }
+
+/** Nothing more will happen to it: it has ended, or it was imported. */
+export function isOver({ head, record }: RunRow): boolean {
+  return isTerminalStatus(head.status) || record.imported !== undefined;
+}
