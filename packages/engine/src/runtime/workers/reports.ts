@@ -158,8 +158,9 @@ async function takeResult(
 ): Promise<void> {
   const { taskId, lease } = result;
   const task = heldUnder(session, result);
-  let isDurable = session.answeredBefore(taskId, lease);
-  if (task !== undefined) {
+  let isDurable: Promise<boolean> | undefined;
+  if (task === undefined) isDurable = session.answeredBefore(taskId, lease);
+  else {
     isDurable = new Promise<boolean>((resolve) => finish(task, outcomeOf(result), resolve));
     session.answered(taskId, lease, isDurable);
   }

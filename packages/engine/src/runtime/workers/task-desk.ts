@@ -150,8 +150,13 @@ export function createTaskDesk(options: DeskOptions): TaskDesk {
 
   function take(session: WorkerSession, task: ServedTask, by: Taken): void {
     held += 1;
-    const times = { now: clock.now(), monotonic: clock.monotonic() };
-    task.hold(session, by.lease, { ...by, ...times, logLimits: limits });
+    task.hold(session, by.lease, {
+      ports: by.ports,
+      nextChunk: by.nextChunk,
+      now: clock.now(),
+      monotonic: clock.monotonic(),
+      logLimits: limits,
+    });
     watchTime(task, clock, (outcome) => {
       task.cancel('timeout');
       finish(task, outcome);
