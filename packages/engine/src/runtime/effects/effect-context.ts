@@ -38,6 +38,7 @@ export class PerformedEffect implements EffectContext {
   readonly emit: (chunk: OutputChunk) => void;
   readonly tellReasoning: (piece: ReasoningPiece) => void;
   readonly #parts: ContextParts;
+  #egress: Egress | undefined;
 
   constructor(parts: ContextParts) {
     this.attempt = parts.task.effect.attempt;
@@ -49,11 +50,7 @@ export class PerformedEffect implements EffectContext {
 
   /** Whatever request a node makes of it, it waits among those of its tenant and leaves only while the claim holds. */
   get egress(): Egress {
-    const { egress, task } = this.#parts;
-    return {
-      fetch: (request) => egress.fetch(underClaim(request, task.holdsClaim), task.tenant),
-      open: (request) => egress.open(underClaim(request, task.holdsClaim), task.tenant),
-    };
+    return (this.#egress ??= new ClaimedEgress(this.#parts.egress, this.#parts.task));
   }
 
   holdsClaim(): boolean {
@@ -102,6 +99,24 @@ export class PerformedEffect implements EffectContext {
 
   get traceparent(): string | undefined {
     return this.#parts.task.traceparent?.();
+  }
+}
+
+class ClaimedEgress implements Egress {
+  readonly #egress: Egress;
+  readonly #task: EffectTask;
+
+  constructor(egress: Egress, task: EffectTask) {
+    this.#egress = egress;
+    this.#task = task;
+  }
+
+  fetch(request: EgressRequest): ReturnType<Egress['fetch']> {
+    return this.#egress.fetch(underClaim(request, this.#task.holdsClaim), this.#task.tenant);
+  }
+
+  open(request: EgressRequest): ReturnType<Egress['open']> {
+    return this.#egress.open(underClaim(request, this.#task.holdsClaim), this.#task.tenant);
   }
 }
 

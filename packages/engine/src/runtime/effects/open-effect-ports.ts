@@ -88,16 +88,10 @@ interface PortSources {
 class PortsOnDemand implements EffectPorts {
   readonly #sources: PortSources;
   readonly #place: EffectPlace;
-  readonly #write = (unit: NewUnit): Promise<WriteAnswer> => this.#sources.write(unit, this.#place);
-  readonly #onResolved = (secretId: string, value: string): void => {
-    this.#resolved.push([secretId, value]);
-    this.#openMask().add(secretId, value);
-    this.#keptMask?.add(secretId, value);
-  };
   #mask: SecretMask | undefined;
   /** Hides what the run must not show, in addition to secrets. */
   #keptMask: SecretMask | undefined;
-  readonly #resolved: [secretId: string, value: string][] = [];
+  #resolved: [secretId: string, value: string][] | undefined;
   #chunks: PieceMask | undefined;
   #reasoning: PieceMask | undefined;
   #secrets: Secrets | undefined;
@@ -111,7 +105,7 @@ class PortsOnDemand implements EffectPorts {
   }
 
   get secrets(): Secrets {
-    return (this.#secrets ??= openSecrets(this.#sources.resolver, this.#place, this.#onResolved));
+    return (this.#secrets ??= openSecrets(this.#sources.resolver, this.#place, this.#noteResolved()));
   }
 
   get models(): Models {
@@ -156,7 +150,7 @@ class PortsOnDemand implements EffectPorts {
 
   get memory(): Memory {
     return (this.#memory ??= openMemory(
-      { ...this.#sources.memory, write: this.#write },
+      { ...this.#sources.memory, write: this.#writeAs() },
       this.#place.tenant,
       this.#masks,
     ));
@@ -164,7 +158,7 @@ class PortsOnDemand implements EffectPorts {
 
   get artifacts(): Artifacts {
     return (this.#artifacts ??= openArtifacts(
-      { ...this.#sources.artifacts, write: this.#write },
+      { ...this.#sources.artifacts, write: this.#writeAs() },
       this.#place,
       this.#masks,
     ));
@@ -177,6 +171,19 @@ class PortsOnDemand implements EffectPorts {
 
   get workflows(): Workflows {
     return openWorkflows(this.#sources.store, this.#place.tenant);
+  }
+
+  #writeAs(): (unit: NewUnit) => Promise<WriteAnswer> {
+    return (unit) => this.#sources.write(unit, this.#place);
+  }
+
+  #noteResolved(): (secretId: string, value: string) => void {
+    return (secretId, value) => {
+      this.#resolved ??= [];
+      this.#resolved.push([secretId, value]);
+      this.#openMask().add(secretId, value);
+      this.#keptMask?.add(secretId, value);
+    };
   }
 
   /** Without a mask no secret can have been resolved. */
@@ -201,7 +208,7 @@ class PortsOnDemand implements EffectPorts {
 
   #openOperatorSecrets(): Secrets {
     const { resolver, operator } = this.#sources;
-    return openSecrets(resolver, { tenant: operator, principal: undefined }, this.#onResolved);
+    return openSecrets(resolver, { tenant: operator, principal: undefined }, this.#noteResolved());
   }
 
   get #masks(): (sensitive: false | undefined) => SecretMask {
@@ -217,7 +224,7 @@ class PortsOnDemand implements EffectPorts {
     if (redaction === undefined) return this.#openMask();
     if (this.#keptMask !== undefined) return this.#keptMask;
     this.#keptMask = createSecretMask(markedTexts(redaction.known, redaction.masking));
-    for (const [secretId, value] of this.#resolved) this.#keptMask.add(secretId, value);
+    for (const [secretId, value] of this.#resolved ?? []) this.#keptMask.add(secretId, value);
     return this.#keptMask;
   }
 }

@@ -360,7 +360,8 @@ function checkResult(result: NodeResult): Outcome {
       path: bad,
     });
   }
-  return { ok: true, ...result };
+  // In this order: a spread that comes first is copied as it is.
+  return { ...result, ok: true };
 }
 
 function firstBad<Item>(

@@ -56,15 +56,28 @@ export function prepareEventWriter({
     );
   }
 
+  /** Of the rows that are being gathered. Kept, because an array that grows by a value at a time is copied again and again. */
+  const values: SqlValue[] = [];
+  let bound = 0;
+  let rows = 0;
+  let hasOverlay = false;
+
+  function flush(): void {
+    if (rows > 0) rowsStatement(rows, hasOverlay).get(...values.slice(0, bound));
+    bound = 0;
+    rows = 0;
+  }
+
+  function bind(value: SqlValue): void {
+    values[bound] = value;
+    bound += 1;
+  }
+
   return (events, run) => {
     const { runId, rid, createdAt } = run;
-    let values: SqlValue[] = [];
-    let rows = 0;
-    let hasOverlay = false;
-    function flush(): void {
-      if (rows > 0) rowsStatement(rows, hasOverlay).get(...values);
-      rows = 0;
-    }
+    // A write that failed may have left some.
+    bound = 0;
+    rows = 0;
     for (const event of events) {
       const { seq, overlay } = event;
       if (overlay !== undefined || event.causeSeq !== undefined || rows === MOST_ROWS) flush();
@@ -72,16 +85,20 @@ export function prepareEventWriter({
         writeWhole(event, run);
         continue;
       }
-      if (rows === 0) values = [rid, seq];
-      values.push(
-        strings.shorten(event.type),
-        event.at - createdAt,
-        node(event),
-        event.payload,
-        eventSum(runId, event),
-      );
-      if (rows === 0) hasOverlay = overlay !== undefined;
-      if (overlay !== undefined) values.push(overlay, overlaySum(runId, seq, overlay));
+      if (rows === 0) {
+        bind(rid);
+        bind(seq);
+        hasOverlay = overlay !== undefined;
+      }
+      bind(strings.shorten(event.type));
+      bind(event.at - createdAt);
+      bind(node(event));
+      bind(event.payload);
+      bind(eventSum(runId, event));
+      if (overlay !== undefined) {
+        bind(overlay);
+        bind(overlaySum(runId, seq, overlay));
+      }
       rows += 1;
     }
     flush();
