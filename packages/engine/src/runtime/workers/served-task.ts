@@ -2,6 +2,7 @@ import type { Json, JsonObject, TaskMessage } from '@weft/protocol';
 import type { NodeEvent, OutputChunk } from '../../model/node-type.ts';
 import type { Outcome } from '../../core/decide/step.ts';
 import type { EffectPorts } from '../../ports/effect-ports.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { Ticket } from '../fairness/fair-queue.ts';
 import type { Told } from '../scheduling/waiting-inputs.ts';
 import { createTaskLog, type TaskLog, type TaskLogLimits } from './task-log.ts';
@@ -119,18 +120,23 @@ export class ServedTask {
     return `${JSON.stringify(all)}\n`;
   }
 
-  hold(session: WorkerSession, lease: number, held: HeldParts): Holding {
+  hold(
+    session: WorkerSession,
+    { lease, ports, nextChunk }: TakenLease,
+    { clock, limits }: HoldTools,
+  ): Holding {
     const { timeoutMs, message } = this.offer;
+    const now = clock.monotonic();
     const holding: Holding = {
       session,
       lease,
-      ports: held.ports,
-      log: createTaskLog(message.nodeId, held.logLimits),
-      since: held.now,
-      nextChunk: held.nextChunk,
+      ports,
+      log: createTaskLog(message.nodeId, limits),
+      since: clock.now(),
+      nextChunk,
       streamedBytes: 0,
-      timesOutAt: timeoutMs > 0 ? held.monotonic + timeoutMs : Number.POSITIVE_INFINITY,
-      heardAt: held.monotonic,
+      timesOutAt: timeoutMs > 0 ? now + timeoutMs : Number.POSITIVE_INFINITY,
+      heardAt: now,
     };
     this.state = 'held';
     this.holding = holding;
@@ -154,12 +160,15 @@ export class ServedTask {
   }
 }
 
-interface HeldParts {
+export interface TakenLease {
+  readonly lease: number;
   readonly ports: EffectPorts;
-  readonly logLimits: TaskLogLimits;
-  readonly now: number;
-  readonly monotonic: number;
   readonly nextChunk: number | undefined;
+}
+
+interface HoldTools {
+  readonly clock: Clock;
+  readonly limits: TaskLogLimits;
 }
 
 /** How an attempt ends that has written log lines. */

@@ -8,7 +8,7 @@ import { errorFields, type Log } from '../../ports/log.ts';
 import { failed, timedOut } from '../effects/performer.ts';
 import type { RandomBytes } from '../runs/ids.ts';
 import type { Told } from '../scheduling/waiting-inputs.ts';
-import { failure, type Holding, type ServedTask, withLog } from './served-task.ts';
+import { failure, type Holding, type ServedTask, type TakenLease, withLog } from './served-task.ts';
 import { createTaskBoard, type TaskBoard } from './task-board.ts';
 import type { CancelReason, WorkerSession } from './worker-session.ts';
 
@@ -46,14 +46,8 @@ export interface DeskOptions {
   readonly onRoom: (session: WorkerSession) => void;
 }
 
-interface Taken {
-  readonly lease: number;
-  readonly ports: EffectPorts;
-  readonly nextChunk: number | undefined;
-}
-
 export function createTaskDesk(options: DeskOptions): TaskDesk {
-  const { clock, limits, log } = options;
+  const { clock, log } = options;
   const board = createTaskBoard(give);
   /** Unlike those of other processes, and of this one's predecessors. */
   let lastLease = Buffer.from(options.random(5)).readUIntBE(0, 5) * 1_024;
@@ -148,15 +142,9 @@ export function createTaskDesk(options: DeskOptions): TaskDesk {
     session.send(task.line(lastLease, secrets));
   }
 
-  function take(session: WorkerSession, task: ServedTask, by: Taken): void {
+  function take(session: WorkerSession, task: ServedTask, by: TakenLease): void {
     held += 1;
-    task.hold(session, by.lease, {
-      ports: by.ports,
-      nextChunk: by.nextChunk,
-      now: clock.now(),
-      monotonic: clock.monotonic(),
-      logLimits: limits,
-    });
+    task.hold(session, by, options);
     watchTime(task, clock, (outcome) => {
       task.cancel('timeout');
       finish(task, outcome);
