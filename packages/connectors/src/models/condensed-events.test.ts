@@ -84,6 +84,21 @@ describe.each(FORMATS)('a stream in the format of $name', ({ answers, wire }) =>
     expect(given.join('')).toBe([...before, ...pieces].join(''));
   });
 
+  it('is given before too much is kept', () => {
+    const events = condenseEvents(answers, {
+      tell: () => true,
+      given: () => undefined,
+      said: () => undefined,
+    });
+    events.take([...before, ...pieces].join(''));
+
+    const given = Array.from({ length: 100 }, () => events.take(wire.piece('x'.repeat(2_000))));
+
+    const lengths = given.filter((text) => text !== '').map((text) => text.length);
+    expect(lengths.length).toBe(3);
+    expect(Math.max(...lengths)).toBeLessThan(70_000);
+  });
+
   it('has what was kept at its end', () => {
     const events = condenseEvents(answers, {
       tell: () => true,

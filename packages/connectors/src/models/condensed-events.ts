@@ -5,6 +5,8 @@ import type { LiveText } from './live-text.ts';
 
 /** More than any provider puts into one event: without an end by then, this is no stream of events. */
 const MOST_OPEN = 1024 * 1024;
+/** In characters: a library reads one event at a time, and others wait meanwhile. */
+const MOST_KEPT = 64 * 1024;
 const BETWEEN = /\r?\n\r?\n/;
 
 /**
@@ -93,7 +95,8 @@ export function condenseEvents(format: AnswerFormat, live?: LiveText): Condensed
       const whole = held.slice(0, end);
       held = held.slice(end);
       const few = condense(whole.split(BETWEEN));
-      return tell(few) ? '' : give(few);
+      if (!tell(few)) return give(few);
+      return kept !== undefined && textOf(kept).length > MOST_KEPT ? give([]) : '';
     },
     rest() {
       const rest = give([]) + held;
