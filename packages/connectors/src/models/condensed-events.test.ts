@@ -50,11 +50,11 @@ describe.each(FORMATS)('a stream in the format of $name', ({ answers, wire }) =>
     }
   });
 
-  it('is told piece by piece while text only continues, and given as one event when something else comes', () => {
-    const told: string[] = [];
+  it('is emitted piece by piece while text only continues, and given as one event when something else comes', () => {
+    const emitted: string[] = [];
     const given: string[] = [];
     const live = {
-      tell: (text: string) => told.push(text) > 0,
+      emit: (text: string) => emitted.push(text) > 0,
       given: (text: string) => void given.push(text),
       said: () => undefined,
     };
@@ -66,15 +66,15 @@ describe.each(FORMATS)('a stream in the format of $name', ({ answers, wire }) =>
     const atLast = events.take(after.join(''));
 
     expect(eventsIn(atFirst)).toEqual(eventsIn([...before, first].join('')));
-    expect([meanwhile, told]).toEqual(['', SCRIPT.text?.slice(1)]);
+    expect([meanwhile, emitted]).toEqual(['', SCRIPT.text?.slice(1)]);
     const rest = wire.piece((SCRIPT.text ?? []).slice(1).join(''));
     expect(eventsIn(atLast)).toEqual(eventsIn([rest, ...after].join('')));
     expect(given.join('')).toBe(SCRIPT.text?.join(''));
   });
 
-  it('is given as it comes where it may not be told', () => {
+  it('is given as it comes where it may not be emitted', () => {
     const events = condenseEvents(answers, {
-      tell: () => false,
+      emit: () => false,
       given: () => undefined,
       said: () => undefined,
     });
@@ -86,7 +86,7 @@ describe.each(FORMATS)('a stream in the format of $name', ({ answers, wire }) =>
 
   it('is given before too much is kept', () => {
     const events = condenseEvents(answers, {
-      tell: () => true,
+      emit: () => true,
       given: () => undefined,
       said: () => undefined,
     });
@@ -101,7 +101,7 @@ describe.each(FORMATS)('a stream in the format of $name', ({ answers, wire }) =>
 
   it('has what was kept at its end', () => {
     const events = condenseEvents(answers, {
-      tell: () => true,
+      emit: () => true,
       given: () => undefined,
       said: () => undefined,
     });

@@ -11,8 +11,8 @@ const BETWEEN = /\r?\n\r?\n/;
 
 /**
  * The server-sent events of an answer, as few as say the same: pieces of text that follow each other become one. What a library makes of an
- * event costs several times what the host needs to record it. So text that only continues the text before it is told at once, and kept for the
- * library until something else comes.
+ * event costs several times what the host needs to record it. So text that only continues the text before it is emitted at once, and kept for
+ * the library until something else comes.
  */
 export interface CondensedEvents {
   /** The whole events up to here that were not given yet, but for those that are kept. */
@@ -33,12 +33,12 @@ interface Open {
   text: string | undefined;
 }
 
-/** Without `live` nothing is told at once. */
+/** Without `live` nothing is emitted at once. */
 export function condenseEvents(format: AnswerFormat, live?: LiveText): CondensedEvents {
   let held = '';
   /** What text has to be like to continue what came last. */
   let continued: string | undefined;
-  /** Told, and not given yet. */
+  /** Emitted, and not given yet. */
   let kept: Open | undefined;
   let said: Partial<Usage> | undefined;
 
@@ -69,11 +69,11 @@ export function condenseEvents(format: AnswerFormat, live?: LiveText): Condensed
     return few;
   }
 
-  /** True when all there is was told. */
-  function tell(few: readonly (Open | string)[]): boolean {
+  /** True when it was all emitted. */
+  function emit(few: readonly (Open | string)[]): boolean {
     const [only] = few;
     if (live === undefined || few.length !== 1 || typeof only !== 'object') return false;
-    if (!only.piece.isAnswer || only.likeness !== continued || !live.tell(textOf(only))) return false;
+    if (!only.piece.isAnswer || only.likeness !== continued || !live.emit(textOf(only))) return false;
     kept = kept === undefined ? only : joined(kept, only);
     return true;
   }
@@ -95,7 +95,7 @@ export function condenseEvents(format: AnswerFormat, live?: LiveText): Condensed
       const whole = held.slice(0, end);
       held = held.slice(end);
       const few = condense(whole.split(BETWEEN));
-      if (!tell(few)) return give(few);
+      if (!emit(few)) return give(few);
       return kept !== undefined && textOf(kept).length > MOST_KEPT ? give([]) : '';
     },
     rest() {

@@ -30,7 +30,7 @@ export function preferredWait({ headers: { prefer } }: Call): number | undefined
 
 /** One who waits has a place among the long polls of its tenant. */
 export interface Waiting {
-  /** Undefined when the run is still under way. */
+  /** Undefined when the run still moves. */
   forEnd(runId: string): Promise<RunEnd | undefined>;
   readonly headers: Readonly<Record<string, string>>;
   end(): void;

@@ -236,7 +236,7 @@ export function createRunActor(context: ActorContext, held: HeldRun): RunActor {
     }
   }
 
-  /** A suspect decides elsewhere first. The actor ends where the run does not live through that, or it cannot be told. */
+  /** A suspect decides elsewhere first. The actor ends where the run does not live through that, or that is not known. */
   async function tryApart(suspect: Trial, taken: ActorInput): Promise<void> {
     const { onRecorded: _told, recorded: _moment, ...input } = taken;
     try {
