@@ -10,6 +10,7 @@ export interface Invocation {
 }
 
 const DOMAIN = 'openwop:activity:v2';
+const NUL = '\0';
 
 /**
  * The id a provider gets as its idempotency key. The hash, as unpadded base64url, comes in, because the core imports no
@@ -18,7 +19,7 @@ const DOMAIN = 'openwop:activity:v2';
 export function invocationId(invocation: Invocation, sha256: (text: string) => string): string {
   const { tenant, runId, nodeId, ordinal, providerKey } = invocation;
   // Parts are joined by NUL: one inside a part would let two different effects share an id.
-  if (`${tenant}${runId}${nodeId}${providerKey}`.includes('\0'))
+  if (tenant.includes(NUL) || runId.includes(NUL) || nodeId.includes(NUL) || providerKey.includes(NUL))
     throw new TypeError('A part of an invocation id must not contain NUL.');
   return sha256(`${DOMAIN}\0${tenant}\0${runId}\0${nodeId}\0${ordinal}\0${providerKey}`);
 }
