@@ -14,7 +14,7 @@ import { callerOf, type Routes } from '../../app-context.ts';
 import type { Answered, Call } from '../../call.ts';
 import { idempotencyOf, replayOf } from '../../http/idempotency.ts';
 import { bodyParser } from '../../http/parse-body.ts';
-import { openWait, preferredWait } from '../../http/prefer-wait.ts';
+import { openWait, preferredWait } from './prefer-wait.ts';
 import { parseInteger } from '../../http/query.ts';
 import { traceparentOf } from '../../http/trace-context.ts';
 

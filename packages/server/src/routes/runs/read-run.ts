@@ -3,7 +3,7 @@ import { pathOf, type RunSnapshot } from '@weft/protocol';
 import { callerOf, pathParam, type Routes } from '../../app-context.ts';
 import { noSuchRun } from '../../http/errors.ts';
 import { isUnchanged, quoted, UNCHANGED } from '../../http/etag.ts';
-import { openWait, preferredWait, type Waiting } from '../../http/prefer-wait.ts';
+import { openWait, preferredWait, type Waiting } from './prefer-wait.ts';
 
 /** A run as it stands now. The validator comes with the snapshot from one read, so a 304 is never stale. */
 export const readRunRoutes: Routes = (serve, context) => {

@@ -1,8 +1,8 @@
-import { HostError } from '@weft/protocol';
 import type { Caller, RunEnd, StopSignal } from '@weft/engine';
-import type { AppContext } from '../app-context.ts';
-import type { Call } from '../call.ts';
-import { parseInteger } from './query.ts';
+import { HostError } from '@weft/protocol';
+import type { AppContext } from '../../app-context.ts';
+import type { Call } from '../../call.ts';
+import { parseInteger } from '../../http/query.ts';
 
 /**
  * `Prefer: wait=SECONDS` (RFC 7240): the answer comes when the run has ended or waits for someone, or when the time is over. Longer is
