@@ -112,7 +112,7 @@ describe.each(WIRES)('a provider of the kind $kind', ({ kind, format, path, keyO
     expect(reasoning.join('')).toBe(kind === 'openai' ? '' : 'First, the facts.');
     expect(reply.text).toBe(text.join(''));
     expect(chunks.map(({ chunk }) => chunk).join('')).toBe(reply.text);
-    expect(chunks.length).toBeGreaterThan(3);
+    expect(chunks.length).toBeGreaterThan(1);
     expect(reply.toolCalls).toMatchObject([{ name: 'look_up' }]);
   });
 

@@ -96,7 +96,7 @@ describe('a run that is created and waited for', () => {
     const { runId } = await at.start('wait');
     const waiting = at.call('GET', `/v1/runs/${runId}`, { headers: { prefer: 'wait=60' } });
     const status = async () => (await create('noop', 'wait=30')).status;
-    await expect.poll(status).toBe(429);
+    await expect.poll(status, { timeout: 10_000 }).toBe(429);
     const before = await runs();
 
     const refused = await create('noop', 'wait=30');
