@@ -15,12 +15,16 @@ export type GrpcStream = ServerDuplexStream<Buffer, Buffer>;
 const TAKEN = [
   'authorization',
   'idempotency-key',
+  'prefer',
   'traceparent',
   'tracestate',
   'x-dedup',
   'x-force-engine-version',
   'x-request-id',
 ] as const;
+
+/** Of the answers of HTTP. */
+const ANSWERED = [REPLAY_HEADER, 'preference-applied'] as const;
 
 export interface HttpAddress {
   readonly address: string;
@@ -81,7 +85,10 @@ export function metadataOf(call: Call, answered?: Answered): Metadata {
   metadata.set('x-request-id', call.id);
   const traceparent = traceparentOf(call.headers['traceparent']);
   if (traceparent !== undefined) metadata.set('traceparent', traceparent);
-  if (answered?.headers?.[REPLAY_HEADER] !== undefined) metadata.set(REPLAY_HEADER, 'true');
+  for (const name of ANSWERED) {
+    const value = answered?.headers?.[name];
+    if (value !== undefined) metadata.set(name, value);
+  }
   return metadata;
 }
 

@@ -224,6 +224,20 @@ describe('metadata', () => {
     expect([other.code, other.envelope?.['error']]).toEqual([ABORTED, 'idempotency_key_mismatch']);
   });
 
+  it('asks the host to wait for the run', async () => {
+    const { document, metadata } = await at.rpc(
+      'CreateRun',
+      { workflow_id: 'noop' },
+      { metadata: { prefer: 'wait=10' } },
+    );
+
+    expect(document).toMatchObject({
+      status: 'completed',
+      weft: { lastEvent: { type: 'run.completed' } },
+    });
+    expect(metadata.get('preference-applied')).toEqual(['wait=10']);
+  });
+
   it('continues the trace of the caller, and carries its request id', async () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
