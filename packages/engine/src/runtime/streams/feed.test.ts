@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { StoredEvent } from '../../ports/store.ts';
 import { createFeed } from './feed.ts';
@@ -106,6 +106,43 @@ describe('the feed', () => {
     }
     expect(perTurn).toEqual([0, 100, 200, 249, 249]);
     expect(new Set(calls)).toEqual(new Set([1, 0]));
+  });
+
+  it('announces at once after a pause and at the end, and together what comes fast in between (F-16)', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const feed = createFeed({ ringEvents: 10, ringBytes: 1e6, allRingBytes: 1e9 });
+    const attachment = feed.attach('r1');
+    const heard: (number | undefined)[] = [];
+    attachment.listen(() => heard.push(attachment.since(0)?.length));
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const after = async (ms: number) => {
+      vi.advanceTimersByTime(ms);
+      await turn();
+    };
+
+    feed.publish(record, [event(0)]);
+    await turn();
+    expect(heard).toEqual([1]);
+
+    feed.publish(record, [event(1)]);
+    await after(10);
+    feed.publish(record, [event(2)]);
+    await turn();
+    expect(heard).toEqual([1]);
+    await after(6);
+    expect(heard).toEqual([1, 3]);
+
+    await after(16);
+    feed.publish(record, [event(3)]);
+    await turn();
+    expect(heard).toEqual([1, 3, 4]);
+
+    feed.publish(record, [event(4)]);
+    feed.publish(record, [{ ...event(5), type: 'run.completed' }]);
+    await turn();
+    await after(16);
+    expect(heard).toEqual([1, 3, 4, 6]);
   });
 
   it('forgets a run when its last listener leaves', () => {

@@ -1,3 +1,4 @@
+import { isTerminalEvent } from '../../model/run-event.ts';
 import type { StopSignal } from '../../model/node-type.ts';
 import type { CreationRecord } from '../../model/run-state.ts';
 import type { StoredEvent } from '../../ports/store.ts';
@@ -17,6 +18,8 @@ import { type StoredWireEvent, toWireEvent } from './wire-event.ts';
  * F-4. Listeners are called in the turns after the one that made the events durable, a few in each turn: the run and other
  *      requests do not wait for a thousand of them, and tenants alternate. A listener that is still to be called is not
  *      called twice.
+ * F-16. The first event after a pause and the last of a run are announced at once; what comes within 16 ms of an announcement is announced
+ *       together, no later than 16 ms after it became durable.
  */
 export interface Feed {
   publish(record: CreationRecord, events: readonly StoredEvent[]): void;
@@ -57,6 +60,9 @@ interface Channel {
   bytes: number;
   /** The newest events, as they were last asked for. */
   tail: readonly StoredWireEvent[] | undefined;
+  announcedAt: number;
+  /** Something is still to be announced. */
+  isGathering: boolean;
   readonly listeners: Set<Listener>;
 }
 
@@ -69,6 +75,8 @@ interface Listener {
 
 /** A call that writes to a socket takes about 15 µs. */
 const CALLS_PER_TURN = 100;
+/** A picture of a screen at 60 Hz: no one sees more of them, and each piece costs the host and its reader a packet. */
+const GATHER_MS = 16;
 
 export function createFeed(options: FeedOptions): Feed {
   const channels = createEphemeralMap<Channel>();
@@ -88,7 +96,7 @@ export function createFeed(options: FeedOptions): Feed {
     }
     channel.tail = undefined;
     trim(channel);
-    announce(channel);
+    announce(channel, isTerminalEvent(events.at(-1)?.type ?? ''));
   }
 
   function trim(channel: Channel): void {
@@ -108,7 +116,7 @@ export function createFeed(options: FeedOptions): Feed {
     const channel = channels.get(runId);
     if (channel === undefined) return;
     clearRing(channel);
-    announce(channel);
+    announce(channel, false);
   }
 
   function attach(runId: string): Attachment {
@@ -119,6 +127,8 @@ export function createFeed(options: FeedOptions): Feed {
       ring: [],
       bytes: 0,
       tail: undefined,
+      announcedAt: Number.NEGATIVE_INFINITY,
+      isGathering: false,
       listeners: new Set(),
     };
     channels.set(runId, channel);
@@ -151,9 +161,10 @@ function clearRing(channel: Channel): void {
   channel.tail = undefined;
 }
 
-function createAnnouncer(): (channel: Channel) => void {
+function createAnnouncer(): (channel: Channel, isLast: boolean) => void {
   const due = createFairQueue<Listener>();
   let isCalling = false;
+  let gathering: Channel[] = [];
 
   function callSome(): void {
     for (let calls = 0; calls < CALLS_PER_TURN; calls += 1) {
@@ -168,8 +179,9 @@ function createAnnouncer(): (channel: Channel) => void {
     if (isCalling) setImmediate(callSome);
   }
 
-  return (channel) => {
-    channel.version += 1;
+  function announce(channel: Channel, now: number): void {
+    channel.announcedAt = now;
+    channel.isGathering = false;
     for (const listener of channel.listeners) {
       if (listener.isDue) continue;
       listener.isDue = true;
@@ -178,6 +190,22 @@ function createAnnouncer(): (channel: Channel) => void {
       isCalling = true;
       setImmediate(callSome);
     }
+  }
+
+  function announceGathered(): void {
+    const gathered = gathering;
+    gathering = [];
+    const now = performance.now();
+    for (const channel of gathered) if (channel.isGathering) announce(channel, now);
+  }
+
+  return (channel, isLast) => {
+    channel.version += 1;
+    const now = performance.now();
+    if (isLast || now - channel.announcedAt >= GATHER_MS) return announce(channel, now);
+    if (channel.isGathering) return;
+    channel.isGathering = true;
+    if (gathering.push(channel) === 1) setTimeout(announceGathered, GATHER_MS).unref();
   };
 }
 
