@@ -34,7 +34,7 @@ export const FUNCTIONS: Readonly<Record<string, string>> = {
   misleads: `${FS} fs.writeSync(3, '{"kind":"done","id":123456,"outputs":"no"}\\n{"kind":"loaded","typeIds":7}\\nnull\\n'); await new Promise(() => setInterval(() => 0, 1000));`,
   chats: 'for (;;) { log("info", "x".repeat(1000)); emit("x".repeat(1000)); heartbeat(); await null; }',
   babbles:
-    'for (;;) { for (let at = 0; at < 10; at += 1) log("info", "x".repeat(1000)); await new Promise((done) => setTimeout(done, 1)); }',
+    'for (;;) { for (let at = 0; at < 100; at += 1) log("info", "x".repeat(1000)); await new Promise((done) => setTimeout(done, 1)); }',
   leaves: 'process.exit(0);',
   aborts: 'process.abort();',
   kills: `${TRIED} for (const pid of [process.ppid, 1, -1]) await attempt('kill ' + pid, () => process.kill(pid, 'SIGKILL')); return { tried };`,
