@@ -99,6 +99,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
       holders: newHolders(),
       currentWorkflows: new Map(),
       knownRuns: createKnownRuns(),
+      damaged: damage.note,
       clock: options.clock ?? Date.now,
     };
     freeAllClaims(connection);

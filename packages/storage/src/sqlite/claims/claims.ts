@@ -3,6 +3,7 @@ import { claimObstacle } from '@weft/engine/store-rules';
 import { runIdBytes, runIdText } from '../runs/codec.ts';
 import { statusOf } from '../../status-number.ts';
 import { type Connection, inTransaction } from '../file/connection.ts';
+import { withoutNameless } from '../runs/nameless-rows.ts';
 import { CLAIMABLE } from '../runs/suspicions.ts';
 
 export interface Claims {
@@ -121,14 +122,17 @@ export function prepareClaims(connection: Connection): Claims {
       return { state: 'claimed', epoch: run.epoch + 1 };
     },
     claimDue(holder, limit, { maxBytes = Number.POSITIVE_INFINITY, after = '', except = [] } = {}) {
-      const found = freeHolders().flatMap((free) => findDue.all(free, clock(), limit + 1));
+      const found = withoutNameless(
+        connection,
+        freeHolders().flatMap((free) => findDue.all(free, clock(), limit + 1)),
+      );
       if (found.length === 0) return [];
       const bytes = found.reduce((sum, run) => sum + run.bytes, 0);
       const isCrowded = found.length > limit || bytes > maxBytes || except.length > 0;
       const number = holders.numberOf(holder);
       const due = inTransaction(connection, () => {
         const chosen = isCrowded
-          ? dueInTurn(limit, { maxBytes, after, except })
+          ? withoutNameless(connection, dueInTurn(limit, { maxBytes, after, except }))
           : found.sort((a, b) => a.due_at - b.due_at);
         for (const { rid } of chosen) take.run(number, rid);
         return chosen;
@@ -145,7 +149,7 @@ export function prepareClaims(connection: Connection): Claims {
       return times.length === 0 ? undefined : Math.min(...times);
     },
     heldBy: (holder) =>
-      findHeld.all(holders.numberOf(holder)).map(({ id, epoch }) => ({ runId: runIdText(id), epoch })),
+      withoutNameless(connection, findHeld.all(holders.numberOf(holder))).map(({ id, epoch }) => ({ runId: runIdText(id), epoch })),
     releaseAll(holder) {
       inTransaction(connection, () => release.run(holders.numberOf(holder)));
       knownRuns.clear();

@@ -10,7 +10,7 @@ import { findDamagedRows } from './check-sums.ts';
 import { readHighWaterMark } from './high-water-mark.ts';
 import { findLoss, lossBetween } from './loss.ts';
 import { SCHEMA_VERSION, schemaVersion } from './migrations.ts';
-import { assertOurs } from './open-file.ts';
+import { assertOurs, renamedColumn } from './open-file.ts';
 import { readProgress } from './progress.ts';
 import { NO_TENANT } from '../retention/pending-deletes.ts';
 
@@ -107,6 +107,8 @@ function checkAll(db: Database, path: string): Finding[] {
   try {
     const integrity = checkIntegrity(db);
     if (integrity.length > 0) return integrity;
+    const nameless = checkNames(db);
+    if (nameless.length > 0) return nameless;
     return [...checkRuns(db), ...checkOrphans(db), ...checkDamage(db, version)].slice(0, MOST_FINDINGS);
   } finally {
     db.exec('ROLLBACK');
@@ -137,10 +139,25 @@ function checkDamage(db: Database, version: number): Finding[] {
 }
 
 function checkIntegrity(db: Database): Finding[] {
+  const renamed = renamedColumn(db);
+  if (renamed !== undefined) return [{ check: 'integrity', message: renamed }];
   const rows = db.prepare<{ integrity_check: string }>(`PRAGMA integrity_check(${MOST_FINDINGS})`).all();
   return rows
     .filter((row) => row.integrity_check !== 'ok')
     .map((row) => ({ check: 'integrity', message: row.integrity_check }));
+}
+
+/** What follows names each run by its id. */
+function checkNames(db: Database): Finding[] {
+  const nameless = db
+    .prepare<{ rid: number }>(
+      `SELECT rid FROM runs WHERE typeof(id) <> 'blob' OR length(id) <> 16 LIMIT ${MOST_FINDINGS}`,
+    )
+    .all();
+  return nameless.map(({ rid }) => ({
+    check: 'damage',
+    message: `The run in row ${rid} of the table runs has no run id any more.`,
+  }));
 }
 
 interface CheckedRun {

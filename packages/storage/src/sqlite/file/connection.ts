@@ -13,6 +13,8 @@ export interface Connection {
   /** Current workflows read so far; emptied by every registration. Exact, because this process is the file's only owner. */
   readonly currentWorkflows: Map<string, WorkflowRow>;
   readonly knownRuns: KnownRuns;
+  /** Takes note of damage that SQLite does not see; what it returns is to be thrown where nothing else can be done. */
+  readonly damaged: (error: unknown) => Error;
 }
 
 /** Runs `write` as one transaction of its own; whatever it throws leaves nothing behind. */

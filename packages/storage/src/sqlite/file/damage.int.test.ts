@@ -280,6 +280,46 @@ describe('a file that SQLite finds malformed', () => {
   });
 });
 
+describe('a run whose id is none any more', () => {
+  it('is reported, and left out where others stand next to it', async () => {
+    const { path, runs } = await commandedFile(`UPDATE runs SET id = 'none' WHERE rid = 1`);
+    const reported: string[] = [];
+    const found = 'The row of a run has no run id any more.';
+    expect(checkSqliteFile(path)).toEqual([
+      { check: 'damage', message: 'The run in row 1 of the table runs has no run id any more.' },
+    ]);
+
+    const store = openSqliteStore({ path, onDamage: (reason) => reported.push(reason) });
+    const listed = await store.listRuns('acme', {}, { limit: 10 });
+    expect(listed.rows.map(({ record }) => record.runId).sort()).toEqual(runs.slice(1).sort());
+    expect(reported).toEqual([found]);
+    await expect(store.ping()).rejects.toMatchObject({ details: { cause: 'store_damaged' } });
+    await store.heartbeat('h2', 60_000);
+    const claimed = await store.claimDue('h2', 10);
+    expect(claimed.map(({ runId }) => runId).sort()).toEqual(runs.slice(1).sort());
+    expect((await store.heldBy('h2')).length).toBe(2);
+    await store.close();
+  });
+});
+
+describe('a name of a column whose case has changed', () => {
+  it('is found: rows would seem to lack what is in them', async () => {
+    const { path } = await writtenFile();
+    const bytes = readFileSync(path);
+    const at = bytes.indexOf('payload TEXT NOT NULL');
+    bytes.write('Payload', at);
+    writeFileSync(path, bytes);
+    const reported: string[] = [];
+    const found = 'The schema is damaged: table events has a column Payload.';
+
+    expect(checkSqliteFile(path)).toEqual([{ check: 'integrity', message: found }]);
+    expect(() => openSqliteStore({ path, onDamage: (reason) => reported.push(reason) })).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ cause: 'store_damaged' }) }),
+    );
+    expect(reported).toEqual([found]);
+  });
+});
+
 describe('a byte that changed somewhere in the file', () => {
   it('is never served as something else: every run is as it was, or an error, or known to be gone', async () => {
     const { path, runs } = await commandedFile();

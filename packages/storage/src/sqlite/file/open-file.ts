@@ -20,6 +20,8 @@ export function openFile({ path, busyTimeoutMs, maxPageCount, onMalformed }: Fil
     assertOurs(db, path);
     applySettings(db);
     migrate(db, path);
+    const renamed = renamedColumn(db);
+    if (renamed !== undefined) throw onMalformed?.(new Error(renamed)) ?? new Error(renamed);
     if (maxPageCount !== undefined) db.exec(`PRAGMA max_page_count = ${maxPageCount}`);
     return db;
   } catch (error) {
@@ -40,6 +42,20 @@ export function assertOurs(db: Database, path: string): void {
   if (readPragma(db, 'application_id') !== APPLICATION_ID) {
     throw new NotAStoreError(path, 'an SQLite database of another program');
   }
+}
+
+/**
+ * SQLite does not mind when a damaged name of a column differs from the one asked for by the case of a letter alone. It answers with the
+ * name in the file, so that rows would seem to lack what is in them. All of ours are in lower case.
+ */
+export function renamedColumn(db: Database): string | undefined {
+  const found = db
+    .prepare<{ readonly name: string; readonly column: string }>(
+      `SELECT tables.name, columns.name AS "column" FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+       WHERE tables.type = 'table' AND columns.name <> lower(columns.name) LIMIT 1`,
+    )
+    .get();
+  return found && `The schema is damaged: table ${found.name} has a column ${found.column}.`;
 }
 
 /**

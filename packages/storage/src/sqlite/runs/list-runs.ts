@@ -3,6 +3,7 @@ import type { Listed, RunCounts, RunFilter, RunPage, RunRow, RunStatus } from '@
 import { statusOf } from '../../status-number.ts';
 import type { Connection } from '../file/connection.ts';
 import type { Statement } from '../file/driver.ts';
+import { withoutNameless } from './nameless-rows.ts';
 import { RUN_COLUMNS, type RunReader, type StoredRun } from './read-run.ts';
 import { type Place, type RunWalk, type WalkedRun, walkFor } from './run-walks.ts';
 
@@ -26,7 +27,8 @@ interface CountedRow {
   readonly count: number;
 }
 
-export function prepareRunLists({ db, strings }: Connection, runs: RunReader): RunLists {
+export function prepareRunLists(connection: Connection, runs: RunReader): RunLists {
+  const { db, strings } = connection;
   const statements = new Map<string, Statement<unknown>>();
 
   function prepared<Row>(sql: string): Statement<Row> {
@@ -87,7 +89,7 @@ export function prepareRunLists({ db, strings }: Connection, runs: RunReader): R
     const last = rows.at(-1);
     const isMore = rows.length < found.length && walk !== undefined && last !== undefined;
     return {
-      rows: rows.map((stored) => runs.rowFrom(stored)),
+      rows: withoutNameless(connection, rows).map((stored) => runs.rowFrom(stored)),
       ...(isMore && { nextCursor: walk.encode(walk.placeAt(last)) }),
     };
   }
