@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { type ClientRequest, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Harness, openHarness } from '../../testing/harness.ts';
@@ -14,15 +14,25 @@ it('gives its place to others when the client of a run that is waited for has le
   const { runId } = await at.start('wait');
   const { port } = at.app.server.address() as AddressInfo;
   const headers = { authorization: `Bearer ${at.key}`, prefer: 'wait=60' };
-  const waiting = request({ port, path: `/v1/runs/${runId}`, headers }).end();
-  const cut = new Promise((resolve) => waiting.on('error', resolve));
+  let isCut = false;
+  /** Again where one of the probes below had the place. */
+  const wait = (): ClientRequest =>
+    request({ port, path: `/v1/runs/${runId}`, headers }, (answer) => {
+      answer.resume();
+      waiting = wait();
+    })
+      .on('error', () => {
+        isCut = true;
+      })
+      .end();
+  let waiting = wait();
   const status = async () =>
     (await at.call('POST', '/v1/runs', { body: { workflowId: 'noop' }, headers: { prefer: 'wait=1' } }))
       .status;
   await expect.poll(status, { timeout: 10_000 }).toBe(429);
 
   waiting.destroy();
-  await cut;
+  await expect.poll(() => isCut).toBe(true);
 
   await expect.poll(status, { timeout: 10_000 }).toBe(201);
 });
