@@ -149,7 +149,10 @@ export function prepareClaims(connection: Connection): Claims {
       return times.length === 0 ? undefined : Math.min(...times);
     },
     heldBy: (holder) =>
-      withoutNameless(connection, findHeld.all(holders.numberOf(holder))).map(({ id, epoch }) => ({ runId: runIdText(id), epoch })),
+      withoutNameless(connection, findHeld.all(holders.numberOf(holder))).map(({ id, epoch }) => ({
+        runId: runIdText(id),
+        epoch,
+      })),
     releaseAll(holder) {
       inTransaction(connection, () => release.run(holders.numberOf(holder)));
       knownRuns.clear();
