@@ -156,7 +156,7 @@ function checkNames(db: Database): Finding[] {
     .all();
   return nameless.map(({ rid }) => ({
     check: 'damage',
-    message: `The run in row ${rid} of the table runs has no run id any more.`,
+    message: `The id of the run in row ${rid} of the table runs is damaged.`,
   }));
 }
 

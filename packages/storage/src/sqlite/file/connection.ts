@@ -13,8 +13,8 @@ export interface Connection {
   /** Current workflows read so far; emptied by every registration. Exact, because this process is the file's only owner. */
   readonly currentWorkflows: Map<string, WorkflowRow>;
   readonly knownRuns: KnownRuns;
-  /** Takes note of damage that SQLite does not see; what it returns is to be thrown where nothing else can be done. */
-  readonly damaged: (error: unknown) => Error;
+  /** Reports damage that SQLite does not see; the store is not ready from then on. */
+  readonly damaged: (error: Error) => void;
 }
 
 /** Runs `write` as one transaction of its own; whatever it throws leaves nothing behind. */

@@ -280,13 +280,13 @@ describe('a file that SQLite finds malformed', () => {
   });
 });
 
-describe('a run whose id is none any more', () => {
+describe('a run whose id is damaged', () => {
   it('is reported, and left out where others stand next to it', async () => {
     const { path, runs } = await commandedFile(`UPDATE runs SET id = 'none' WHERE rid = 1`);
     const reported: string[] = [];
-    const found = 'The row of a run has no run id any more.';
+    const found = 'The id of a run is damaged.';
     expect(checkSqliteFile(path)).toEqual([
-      { check: 'damage', message: 'The run in row 1 of the table runs has no run id any more.' },
+      { check: 'damage', message: 'The id of the run in row 1 of the table runs is damaged.' },
     ]);
 
     const store = openSqliteStore({ path, onDamage: (reason) => reported.push(reason) });

@@ -8,6 +8,6 @@ export function withoutNameless<Row extends { readonly id: Uint8Array }>(
   rows: readonly Row[],
 ): Row[] {
   const named = rows.filter(({ id }) => id instanceof Uint8Array && id.length === RUN_ID_BYTES);
-  if (named.length < rows.length) damaged(new Error('The row of a run has no run id any more.'));
+  if (named.length < rows.length) damaged(new Error('The id of a run is damaged.'));
   return named;
 }
